@@ -1,0 +1,525 @@
+//! A host for native tests: feed events, answer requests, inspect effects, move time.
+//!
+//! [`FakeHost::call`] runs one hook and returns what it asked for, and nothing more. The other methods play a host: they
+//! keep state, carry out file effects, fire timers, and hand the answers back to the watcher.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::marker::PhantomData;
+
+use chaperone_contract::*;
+
+use crate::host::{Host, Unanswered};
+use crate::{Context, Plugin, dispatch};
+
+/// What one hook returned and asked for.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What the export returned.
+    pub reply: Reply,
+    /// The effects in their order.
+    pub effects: Vec<Effect>,
+}
+
+/// A host that runs the watcher `P` natively.
+pub struct FakeHost<P> {
+    /// What `session.current` answers; `leaf` and `branch_length` are taken from the branch.
+    pub session: Snapshot,
+    /// The entries so far.
+    pub branch: Branch,
+    /// What `llm.models` answers.
+    pub models: Vec<ModelInfo>,
+    /// The files of all mounts, by mount and path. A mount is there if a file is in it.
+    pub files: BTreeMap<(String, String), String>,
+    /// Answers to the next file effects, instead of carrying them out.
+    pub file_errors: VecDeque<FileError>,
+    /// Every effect since the last [`take_effects`](Self::take_effects).
+    effects: Vec<Effect>,
+    state: BTreeMap<Scope, Vec<u8>>,
+    timers: BTreeSet<(Timestamp, RequestId)>,
+    next_request: RequestId,
+    next_entry: u32,
+    plugin: PhantomData<P>,
+}
+
+impl<P: Plugin> Default for FakeHost<P> {
+    fn default() -> Self {
+        let agent = Agent { kind: AgentKind::Main, name: None, workflow: None, step: None };
+        let session = Snapshot {
+            session_id: "fake".into(),
+            cwd: "/project".into(),
+            mode: Mode::Interactive,
+            agent,
+            model: Some(ModelId { provider: "fake".into(), model: "agent".into() }),
+            leaf: None,
+            branch_length: 0,
+            idle: true,
+            input_pending: false,
+            now: 1_700_000_000_000,
+        };
+        Self {
+            session,
+            branch: Branch::default(),
+            models: Vec::new(),
+            files: BTreeMap::new(),
+            file_errors: VecDeque::new(),
+            effects: Vec::new(),
+            state: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            next_request: 1,
+            next_entry: 1,
+            plugin: PhantomData,
+        }
+    }
+}
+
+/// One hook at a time.
+impl<P: Plugin> FakeHost<P> {
+    /// Runs one hook and commits the state that it set; its other effects are only returned.
+    pub fn call(&mut self, event: Event) -> Outcome {
+        let mut transaction = Transaction { host: self.as_dyn(), effects: Vec::new() };
+        let reply = dispatch::<P>(&mut Context::new(&mut transaction), event);
+        let effects = transaction.effects;
+        for effect in &effects {
+            match effect {
+                Effect::Set { scope, value } => {
+                    self.state.insert(*scope, value.clone());
+                }
+                Effect::Complete(CompleteEffect { id, .. })
+                | Effect::Ask { id, .. }
+                | Effect::Write { id, .. }
+                | Effect::Patch { id, .. }
+                | Effect::Arm { id, .. } => self.next_request = self.next_request.max(id + 1),
+                _ => {}
+            }
+        }
+        Outcome { reply, effects }
+    }
+
+    fn as_dyn(&self) -> View<'_> {
+        View {
+            session: &self.session,
+            branch: &self.branch,
+            models: &self.models,
+            files: &self.files,
+            state: &self.state,
+            next_request: self.next_request,
+        }
+    }
+}
+
+/// A host that carries effects out.
+impl<P: Plugin> FakeHost<P> {
+    /// Runs a hook, and those that bring it the outcome of its file effects.
+    pub fn fire(&mut self, event: Event) -> Reply {
+        let outcome = self.call(event);
+        let mut stored = Vec::new();
+        for effect in &outcome.effects {
+            match effect {
+                Effect::Write { id, file, text, only_if_absent } => {
+                    stored.push((*id, self.write(file, text, *only_if_absent)));
+                }
+                Effect::Patch { id, file, initial, patch } => stored.push((*id, self.patch(file, initial, patch))),
+                Effect::Arm { id, milliseconds } => {
+                    self.timers.insert((self.session.now + milliseconds, *id));
+                }
+                Effect::Disarm { id } => self.timers.retain(|(_, timer)| timer != id),
+                _ => {}
+            }
+        }
+        self.effects.extend(outcome.effects);
+        for (id, outcome) in stored {
+            self.fire(Event::Stored { id, outcome });
+        }
+        outcome.reply
+    }
+
+    /// Moves time on, firing each timer at its time.
+    pub fn advance(&mut self, milliseconds: u64) {
+        let end = self.session.now + milliseconds;
+        while let Some(&(at, id)) = self.timers.first().filter(|(at, _)| *at <= end) {
+            self.timers.remove(&(at, id));
+            self.session.now = at;
+            self.fire(Event::TimerFired { id });
+        }
+        self.session.now = end;
+    }
+
+    /// Answers a model call.
+    pub fn answer(&mut self, id: RequestId, outcome: Result<Completion, LlmError>) {
+        self.fire(Event::LlmCompleted { id, outcome });
+    }
+
+    /// Answers every open model call, in order, also those that answers lead to. Returns how many there were.
+    ///
+    /// Open are the calls among the effects that were not taken yet; they are taken out.
+    pub fn answer_all(&mut self, mut judge: impl FnMut(&CompletionRequest) -> Result<String, LlmError>) -> usize {
+        let mut answered = 0;
+        while let Some(position) = self.effects.iter().position(|effect| matches!(effect, Effect::Complete(_))) {
+            let Effect::Complete(CompleteEffect { id, request }) = self.effects.remove(position) else { continue };
+            let outcome = judge(&request).map(completion);
+            self.answer(id, outcome);
+            answered += 1;
+        }
+        answered
+    }
+
+    /// The effects since this was last called.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// The effects since they were last taken.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    /// The injections among the effects.
+    pub fn injections(&self) -> Vec<&Injection> {
+        self.effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::Inject(message) => Some(message),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The stored value of a scope.
+    pub fn state(&self, scope: Scope) -> Option<&[u8]> {
+        self.state.get(&scope).map(Vec::as_slice)
+    }
+
+    /// Stores a value as if an earlier hook had.
+    pub fn set_state(&mut self, scope: Scope, value: impl Into<Vec<u8>>) {
+        self.state.insert(scope, value.into());
+    }
+
+    /// Puts a file into a mount.
+    pub fn put(&mut self, mount: &str, path: &str, text: impl Into<String>) {
+        self.files.insert((mount.into(), path.into()), text.into());
+    }
+
+    /// A file of a mount.
+    pub fn file(&self, mount: &str, path: &str) -> Option<&str> {
+        self.files.get(&(mount.into(), path.into())).map(String::as_str)
+    }
+
+    fn write(&mut self, file: &Location, text: &str, only_if_absent: bool) -> Result<(), FileError> {
+        if let Some(error) = self.file_errors.pop_front() {
+            return Err(error);
+        }
+        let key = (file.mount.clone(), file.path.clone());
+        if only_if_absent && self.files.contains_key(&key) {
+            return Err(FileError::Conflict("the file is there already".into()));
+        }
+        self.files.insert(key, text.into());
+        Ok(())
+    }
+
+    fn patch(&mut self, file: &Location, initial: &str, patch: &str) -> Result<(), FileError> {
+        if let Some(error) = self.file_errors.pop_front() {
+            return Err(error);
+        }
+        let key = (file.mount.clone(), file.path.clone());
+        let text = self.files.get(&key).map_or(initial, String::as_str);
+        let mut document: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| FileError::NotJson(error.to_string()))?;
+        let patch: json_patch::Patch =
+            serde_json::from_str(patch).map_err(|error| FileError::Conflict(error.to_string()))?;
+        json_patch::patch(&mut document, &patch).map_err(|error| FileError::Conflict(error.to_string()))?;
+        self.files.insert(key, format!("{document:#}\n"));
+        Ok(())
+    }
+}
+
+/// An agent's life, in a few words.
+impl<P: Plugin> FakeHost<P> {
+    /// Appends an entry and returns it.
+    pub fn append(&mut self, body: EntryBody) -> Entry {
+        let entry = Entry { id: format!("e{}", self.next_entry), timestamp: self.session.now, body };
+        self.next_entry += 1;
+        self.branch.push(entry.clone());
+        entry
+    }
+
+    /// The user sends a message: `input`, `agent-start`, and the entry with its `message-end`.
+    pub fn user(&mut self, text: &str) {
+        let content = vec![Content::Text(text.into())];
+        self.fire(Event::Input { content: content.clone() });
+        self.session.idle = false;
+        self.fire(Event::AgentStart);
+        let message = self.append(EntryBody::User(content));
+        self.fire(Event::MessageEnd { message });
+    }
+
+    /// One turn of the agent: what it says, and the tools that it runs with what they answer.
+    pub fn turn(&mut self, text: &str, tools: &[Tooling]) {
+        let stop_reason = if tools.is_empty() { StopReason::Stop } else { StopReason::ToolUse };
+        self.turn_ending(text, tools, stop_reason);
+    }
+
+    /// As [`turn`](Self::turn), with any stop reason.
+    pub fn turn_ending(&mut self, text: &str, tools: &[Tooling], stop_reason: StopReason) {
+        self.fire(Event::TurnStart { index: 0 });
+        let mut content = vec![Content::Text(text.into())];
+        let first_call = self.next_entry;
+        let calls: Vec<ToolCall> = (first_call..)
+            .zip(tools)
+            .map(|(number, tool)| ToolCall {
+                id: format!("call-{number}"),
+                name: tool.name.into(),
+                arguments: tool.arguments.into(),
+            })
+            .collect();
+        content.extend(calls.iter().cloned().map(Content::ToolCall));
+        let message =
+            AssistantMessage { content, stop_reason, usage: None, model: self.session.model.clone(), error: None };
+        let entry = self.append(EntryBody::Assistant(message.clone()));
+        self.fire(Event::MessageEnd { message: entry });
+        let mut tool_results = Vec::new();
+        for (call, tool) in calls.into_iter().zip(tools) {
+            let result = ToolResult {
+                call_id: call.id.clone(),
+                tool_name: call.name.clone(),
+                content: vec![Content::Text(tool.result.into())],
+                is_error: tool.is_error,
+                details: None,
+            };
+            self.fire(Event::ToolStart { call });
+            self.fire(Event::ToolEnd { outcome: result.clone() });
+            let entry = self.append(EntryBody::ToolResult(result.clone()));
+            self.fire(Event::MessageEnd { message: entry });
+            tool_results.push(result);
+        }
+        self.fire(Event::TurnEnd { turn: Turn { index: 0, message, tool_results } });
+    }
+
+    /// The run is over.
+    pub fn end(&mut self) {
+        self.fire(Event::AgentEnd);
+        self.settle(SettledReason::Finished);
+    }
+
+    /// The agent comes to rest.
+    pub fn settle(&mut self, reason: SettledReason) {
+        self.session.idle = true;
+        self.fire(Event::AgentSettled { reason });
+    }
+}
+
+/// A tool that a turn runs, and what it answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Tooling {
+    /// The tool.
+    pub name: &'static str,
+    /// Its arguments, a JSON object.
+    pub arguments: &'static str,
+    /// What it answers.
+    pub result: &'static str,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+impl Tooling {
+    /// A call that succeeds.
+    pub fn ok(name: &'static str, arguments: &'static str, result: &'static str) -> Self {
+        Self { name, arguments, result, is_error: false }
+    }
+
+    /// A call that fails.
+    pub fn failing(name: &'static str, arguments: &'static str, result: &'static str) -> Self {
+        Self { name, arguments, result, is_error: true }
+    }
+}
+
+/// A finished answer of a model.
+pub fn completion(text: impl Into<String>) -> Completion {
+    let text = text.into();
+    let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+    Completion {
+        stop_reason: StopReason::Stop,
+        usage: None,
+        model: ModelId { provider: "fake".into(), model: "judge".into() },
+        parts: vec![("text".into(), length)],
+        text,
+    }
+}
+
+/// What a hook reads.
+struct View<'host> {
+    session: &'host Snapshot,
+    branch: &'host Branch,
+    models: &'host [ModelInfo],
+    files: &'host BTreeMap<(String, String), String>,
+    state: &'host BTreeMap<Scope, Vec<u8>>,
+    next_request: RequestId,
+}
+
+/// One hook under way.
+struct Transaction<'host> {
+    host: View<'host>,
+    effects: Vec<Effect>,
+}
+
+impl Transaction<'_> {
+    fn request(&mut self, effect: impl FnOnce(RequestId) -> Effect) -> RequestId {
+        let id = self.host.next_request;
+        self.host.next_request += 1;
+        self.effects.push(effect(id));
+        id
+    }
+}
+
+impl Host for Transaction<'_> {
+    fn snapshot(&self) -> Snapshot {
+        let branch = self.host.branch;
+        Snapshot {
+            leaf: branch.leaf().map(|entry| entry.id.clone()),
+            branch_length: u32::try_from(branch.entries().len()).unwrap_or(u32::MAX),
+            ..self.host.session.clone()
+        }
+    }
+
+    fn entries_before(&self, before: Option<&str>, limit: u32) -> Vec<Entry> {
+        self.host.branch.entries_before(before, limit).into_iter().map(|entry| (*entry).clone()).collect()
+    }
+
+    fn entries_since_user(&self, include_user: bool, limit: u32) -> Vec<Entry> {
+        self.host.branch.entries_since_user(include_user, limit).into_iter().map(|entry| (*entry).clone()).collect()
+    }
+
+    fn models(&self) -> Vec<ModelInfo> {
+        self.host.models.to_vec()
+    }
+
+    fn list(&self, folder: &Location) -> Result<Vec<String>, FileError> {
+        let prefix = if folder.path.is_empty() { String::new() } else { format!("{}/", folder.path) };
+        let names: BTreeSet<String> = self
+            .host
+            .files
+            .keys()
+            .filter(|(mount, _)| *mount == folder.mount)
+            .filter_map(|(_, path)| path.strip_prefix(&prefix))
+            .map(|rest| match rest.split_once('/') {
+                Some((folder, _)) => format!("{folder}/"),
+                None => rest.into(),
+            })
+            .collect();
+        if names.is_empty() { Err(FileError::NotFound) } else { Ok(names.into_iter().collect()) }
+    }
+
+    fn read(&self, file: &Location) -> Result<String, FileError> {
+        let text = self.host.files.get(&(file.mount.clone(), file.path.clone())).ok_or(FileError::NotFound)?;
+        Ok(text.strip_prefix('\u{feff}').unwrap_or(text).into())
+    }
+
+    fn state(&self, scope: Scope) -> Option<Vec<u8>> {
+        self.host.state.get(&scope).cloned()
+    }
+
+    fn complete(&mut self, request: CompletionRequest) -> RequestId {
+        self.request(|id| Effect::Complete(CompleteEffect { id, request }))
+    }
+
+    fn ask(&mut self, prompt: Prompt) -> RequestId {
+        self.request(|id| Effect::Ask { id, prompt })
+    }
+
+    fn write(&mut self, file: Location, text: String, only_if_absent: bool) -> RequestId {
+        self.request(|id| Effect::Write { id, file, text, only_if_absent })
+    }
+
+    fn patch(&mut self, file: Location, initial: Json, patch: Json) -> RequestId {
+        self.request(|id| Effect::Patch { id, file, initial, patch })
+    }
+
+    fn arm(&mut self, milliseconds: u64) -> RequestId {
+        self.request(|id| Effect::Arm { id, milliseconds })
+    }
+
+    fn perform(&mut self, effect: Unanswered) {
+        self.effects.push(effect.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    struct Seen {
+        ends: u32,
+    }
+
+    struct Counter;
+
+    impl Plugin for Counter {
+        fn describe(_: &mut Context) -> Description {
+            crate::describe("counter", "1", "Counts", [Hook::AgentEnd])
+        }
+        fn agent_end(cx: &mut Context) {
+            let mut seen: Seen = cx.state(Scope::Branch);
+            seen.ends += 1;
+            cx.set_state(Scope::Branch, &seen);
+            cx.arm(1000);
+            cx.patch("workspace", "log.json", "[]", r#"[{"op":"add","path":"/-","value":"end"}]"#);
+        }
+        fn timer_fired(cx: &mut Context, id: RequestId) {
+            cx.notify(format!("timer {id} at {}", cx.session().now), Tone::Normal);
+        }
+        fn stored(cx: &mut Context, _: RequestId, outcome: Result<(), FileError>) {
+            cx.notify(format!("{outcome:?}"), Tone::Muted);
+        }
+    }
+
+    #[test]
+    fn state_is_kept_between_hooks() {
+        let mut host = FakeHost::<Counter>::default();
+        host.fire(Event::AgentEnd);
+        host.fire(Event::AgentEnd);
+        assert_eq!(host.state(Scope::Branch), Some(br#"{"value":{"ends":2}}"#.as_slice()));
+    }
+
+    #[test]
+    fn a_value_that_no_longer_parses_is_kept_aside_and_reported() {
+        let mut host = FakeHost::<Counter>::default();
+        host.set_state(Scope::Branch, r#"{"value":{"ends":"many"}}"#);
+        host.fire(Event::AgentEnd);
+        let stored: serde_json::Value = serde_json::from_slice(host.state(Scope::Branch).unwrap()).unwrap();
+        assert_eq!(stored["value"], serde_json::json!({"ends": 1}));
+        assert_eq!(stored["set_aside"], r#"{"value":{"ends":"many"}}"#);
+        assert!(
+            matches!(&host.effects()[0], Effect::Log { level: Level::Error, message } if message.contains("kept aside"))
+        );
+
+        host.fire(Event::AgentEnd);
+        let stored: serde_json::Value = serde_json::from_slice(host.state(Scope::Branch).unwrap()).unwrap();
+        assert_eq!(stored["set_aside"], r#"{"value":{"ends":"many"}}"#, "it stays for whoever can read it");
+    }
+
+    #[test]
+    fn timers_fire_once_and_in_time() {
+        let mut host = FakeHost::<Counter>::default();
+        host.fire(Event::AgentEnd);
+        host.advance(999);
+        assert!(!host.effects().iter().any(|effect| matches!(effect, Effect::Notify { tone: Tone::Normal, .. })));
+        host.advance(5000);
+        let fired = host.effects().iter().filter(|effect| matches!(effect, Effect::Notify { tone: Tone::Normal, .. }));
+        assert_eq!(fired.count(), 1);
+    }
+
+    #[test]
+    fn patches_are_applied_and_answered() {
+        let mut host = FakeHost::<Counter>::default();
+        host.fire(Event::AgentEnd);
+        assert_eq!(host.file("workspace", "log.json"), Some("[\n  \"end\"\n]\n"));
+        host.put("workspace", "log.json", "[1,");
+        host.fire(Event::AgentEnd);
+        assert_eq!(host.file("workspace", "log.json"), Some("[1,"), "what is not JSON is left alone");
+        assert!(
+            host.effects()
+                .iter()
+                .any(|effect| matches!(effect, Effect::Notify { text, .. } if text.contains("NotJson")))
+        );
+    }
+}

@@ -1,0 +1,3 @@
+//! The `chaperone` program.
+
+fn main() {}

@@ -1,0 +1,89 @@
+//! The imports of a plugin that are effects, as data: what a hook asked the host to do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::json;
+use crate::types::*;
+
+/// One effect of a hook. In JSON it is tagged by the import's name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "each field stands in the contract under the same name")]
+pub enum Effect {
+    /// `llm.complete`
+    Complete(CompleteEffect),
+    /// `llm.cancel`
+    Cancel { id: RequestId },
+    /// `conversation.inject`
+    Inject(Injection),
+    /// `conversation.release`
+    Release { call_id: String, refusal: Option<String> },
+    /// `conversation.abort`
+    Abort,
+    /// `ui.notify`
+    Notify { text: String, tone: Tone },
+    /// `ui.set-status`
+    SetStatus { text: Option<Line> },
+    /// `ui.set-widget`
+    SetWidget { lines: Vec<Line> },
+    /// `ui.show`
+    Show(Notice),
+    /// `ui.ask`
+    Ask { id: RequestId, prompt: Prompt },
+    /// `files.write`
+    Write { id: RequestId, file: Location, text: String, only_if_absent: bool },
+    /// `files.patch`
+    Patch { id: RequestId, file: Location, initial: Json, patch: Json },
+    /// `state.set`
+    Set {
+        scope: Scope,
+        #[serde(with = "json::bytes")]
+        value: Vec<u8>,
+    },
+    /// `timers.arm`
+    Arm { id: RequestId, milliseconds: u64 },
+    /// `timers.disarm`
+    Disarm { id: RequestId },
+    /// `report.judged`
+    Judged(Judgement),
+    /// `report.found`
+    Found(Finding),
+    /// `log.log`
+    Log { level: Level, message: String },
+}
+
+impl Effect {
+    /// The import's name in snake_case, as in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Complete(_) => "complete",
+            Self::Cancel { .. } => "cancel",
+            Self::Inject(_) => "inject",
+            Self::Release { .. } => "release",
+            Self::Abort => "abort",
+            Self::Notify { .. } => "notify",
+            Self::SetStatus { .. } => "set_status",
+            Self::SetWidget { .. } => "set_widget",
+            Self::Show(_) => "show",
+            Self::Ask { .. } => "ask",
+            Self::Write { .. } => "write",
+            Self::Patch { .. } => "patch",
+            Self::Set { .. } => "set",
+            Self::Arm { .. } => "arm",
+            Self::Disarm { .. } => "disarm",
+            Self::Judged(_) => "judged",
+            Self::Found(_) => "found",
+            Self::Log { .. } => "log",
+        }
+    }
+}
+
+/// A call of `llm.complete`: the request, and the id that the plugin was given for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CompleteEffect {
+    /// Names the call in `responses.llm-completed`.
+    pub id: RequestId,
+    /// What is asked.
+    #[serde(flatten)]
+    pub request: CompletionRequest,
+}

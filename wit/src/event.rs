@@ -1,0 +1,146 @@
+//! The exports of a plugin as data: what the host calls, and what comes back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::json;
+use crate::types::*;
+
+/// One call of a plugin's export. In JSON it is tagged by the export's name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "each field stands in the contract under the same name")]
+pub enum Event {
+    /// `plugin.describe`
+    Describe,
+    /// `lifecycle.session-start`
+    SessionStart { reason: StartReason },
+    /// `lifecycle.branch-changed`
+    BranchChanged,
+    /// `lifecycle.input`
+    Input { content: Vec<Content> },
+    /// `lifecycle.agent-start`
+    AgentStart,
+    /// `lifecycle.turn-start`
+    TurnStart { index: u32 },
+    /// `lifecycle.message-update`
+    MessageUpdate { usage: Option<Usage> },
+    /// `lifecycle.message-end`
+    MessageEnd { message: Entry },
+    /// `lifecycle.tool-start`
+    ToolStart { call: ToolCall },
+    /// `lifecycle.tool-end`
+    ToolEnd { outcome: ToolResult },
+    /// `lifecycle.turn-end`
+    TurnEnd { turn: Turn },
+    /// `lifecycle.agent-end`
+    AgentEnd,
+    /// `lifecycle.agent-settled`
+    AgentSettled { reason: SettledReason },
+    /// `lifecycle.context`
+    Context { messages: Vec<ContextMessage> },
+    /// `lifecycle.session-end`
+    SessionEnd,
+    /// `responses.llm-progress`
+    LlmProgress { id: RequestId, text: String },
+    /// `responses.llm-completed`
+    LlmCompleted {
+        id: RequestId,
+        #[serde(with = "json::outcome")]
+        outcome: Result<Completion, LlmError>,
+    },
+    /// `responses.answered`
+    Answered { id: RequestId, answer: Answer },
+    /// `responses.stored`
+    Stored {
+        id: RequestId,
+        #[serde(with = "json::outcome")]
+        outcome: Result<(), FileError>,
+    },
+    /// `responses.timer-fired`
+    TimerFired { id: RequestId },
+    /// `invocations.command`
+    Command { name: String, arguments: String },
+    /// `invocations.complete-command`
+    CompleteCommand { name: String, prefix: String },
+    /// `invocations.tool`
+    Tool { name: String, arguments: Json },
+}
+
+impl Event {
+    /// The export's name in snake_case, as in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Describe => "describe",
+            Self::SessionStart { .. } => "session_start",
+            Self::BranchChanged => "branch_changed",
+            Self::Input { .. } => "input",
+            Self::AgentStart => "agent_start",
+            Self::TurnStart { .. } => "turn_start",
+            Self::MessageUpdate { .. } => "message_update",
+            Self::MessageEnd { .. } => "message_end",
+            Self::ToolStart { .. } => "tool_start",
+            Self::ToolEnd { .. } => "tool_end",
+            Self::TurnEnd { .. } => "turn_end",
+            Self::AgentEnd => "agent_end",
+            Self::AgentSettled { .. } => "agent_settled",
+            Self::Context { .. } => "context",
+            Self::SessionEnd => "session_end",
+            Self::LlmProgress { .. } => "llm_progress",
+            Self::LlmCompleted { .. } => "llm_completed",
+            Self::Answered { .. } => "answered",
+            Self::Stored { .. } => "stored",
+            Self::TimerFired { .. } => "timer_fired",
+            Self::Command { .. } => "command",
+            Self::CompleteCommand { .. } => "complete_command",
+            Self::Tool { .. } => "tool",
+        }
+    }
+
+    /// The hook that a plugin must have asked for to get this event; none: every plugin gets it that it is meant for.
+    pub fn hook(&self) -> Option<Hook> {
+        Some(match self {
+            Self::SessionStart { .. } => Hook::SessionStart,
+            Self::BranchChanged => Hook::BranchChanged,
+            Self::Input { .. } => Hook::Input,
+            Self::AgentStart => Hook::AgentStart,
+            Self::TurnStart { .. } => Hook::TurnStart,
+            Self::MessageUpdate { .. } => Hook::MessageUpdate,
+            Self::MessageEnd { .. } => Hook::MessageEnd,
+            Self::ToolStart { .. } => Hook::ToolStart,
+            Self::ToolEnd { .. } => Hook::ToolEnd,
+            Self::TurnEnd { .. } => Hook::TurnEnd,
+            Self::AgentEnd => Hook::AgentEnd,
+            Self::AgentSettled { .. } => Hook::AgentSettled,
+            Self::Context { .. } => Hook::Context,
+            Self::SessionEnd => Hook::SessionEnd,
+            Self::Describe
+            | Self::LlmProgress { .. }
+            | Self::LlmCompleted { .. }
+            | Self::Answered { .. }
+            | Self::Stored { .. }
+            | Self::TimerFired { .. }
+            | Self::Command { .. }
+            | Self::CompleteCommand { .. }
+            | Self::Tool { .. } => return None,
+        })
+    }
+}
+
+/// What a call of an export returned.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// Most hooks return nothing.
+    #[default]
+    Nothing,
+    /// Of `plugin.describe`.
+    Description(Description),
+    /// Of `lifecycle.tool-start`.
+    Gate(Gate),
+    /// Of `lifecycle.context`: the indices of the messages to leave out.
+    LeaveOut(Vec<u32>),
+    /// Of `invocations.complete-command`.
+    Completions(Vec<CompletionItem>),
+    /// Of `invocations.tool`.
+    Tool(#[serde(with = "json::outcome")] Result<ToolOutput, String>),
+}
