@@ -1,3 +1,7 @@
 //! The `chaperone` program.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    chaperone::cli::main()
+}

@@ -15,7 +15,7 @@ mod define;
 mod branch;
 mod effect;
 mod event;
-mod json;
+pub mod json;
 pub mod types;
 
 pub use branch::Branch;

@@ -1,0 +1,46 @@
+# Set up, build, run, test: `make run` and `make test` do all of it on a fresh machine.
+
+CARGO ?= cargo
+DEMO := target/demo
+SESSIONS := $(sort $(wildcard monitors-examples/sessions/*.jsonl))
+TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chaperone/tools
+
+.PHONY: run test build toolchain lint deny bench clean
+
+## run: the three bundled monitors on recorded sessions of a real agent, judged by a script
+run: build
+	@$(CARGO) run --quiet --package chaperone -- monitors init --cwd $(DEMO)
+	@$(CARGO) run --quiet --package chaperone -- run $(SESSIONS) --cwd $(DEMO) \
+		--provider script --script monitors-examples/sessions/demo.script.yaml --command work-quality
+
+## test: all tests
+test: toolchain
+	$(CARGO) test --workspace
+
+## build: the program, with its built-in components
+build: toolchain
+	@mkdir -p $(DEMO)
+	@$(CARGO) build --quiet --package chaperone
+
+## toolchain: what compiles the guests to WebAssembly; CHAPERONE_GUEST_TOOLCHAIN=installed|rustup|debian forces one
+toolchain:
+	@sh guest/toolchain.sh set-up
+
+## lint: format, clippy, licences, unused dependencies
+lint: toolchain deny
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- --deny warnings
+
+deny: $(TOOLS)/bin/cargo-deny $(TOOLS)/bin/cargo-machete
+	$(TOOLS)/bin/cargo-deny --log-level error check bans licenses sources
+	$(TOOLS)/bin/cargo-machete
+
+$(TOOLS)/bin/%:
+	$(CARGO) install --quiet --locked --root $(TOOLS) $*
+
+## bench: what hooks cost; prints the figures of README's table
+bench: toolchain
+	$(CARGO) bench --package chaperone-tests
+
+clean:
+	$(CARGO) clean

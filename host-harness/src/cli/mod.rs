@@ -1,0 +1,71 @@
+//! The command line of the `chaperone` program.
+
+mod diff;
+mod json;
+mod replay;
+mod report;
+mod run;
+mod setup;
+mod style;
+mod summary;
+mod timeline;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+/// Puts watchers beside coding agents that notice what goes wrong, and steer.
+#[derive(Parser)]
+#[command(name = "chaperone", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Takes recorded sessions through the plugins, and shows what they do
+    Run(run::Arguments),
+    /// Runs a recording again, and says where what comes out differs
+    Replay(replay::Arguments),
+}
+
+/// How a command went that ran to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// Nothing failed.
+    Fine,
+    /// Something failed, and was told.
+    Failed,
+}
+
+/// Runs the program on its arguments. Exits with 0 when it ran, 1 when something failed, 2 for wrong usage.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Replay(arguments) => replay::replay(&arguments),
+    };
+    match result {
+        Ok(Status::Fine) => ExitCode::SUCCESS,
+        Ok(Status::Failed) => ExitCode::from(1),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("{}error:{} {error:#}", style::ERROR, style::RESET);
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Ends the program with a message about its usage.
+fn usage(message: &str) -> ! {
+    Arguments::command().error(clap::error::ErrorKind::ArgumentConflict, message).exit()
+}
+
+/// Whoever read the output has seen enough, as `head` does.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,77 @@
+//! `chaperone replay`: a recording again.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use similar::TextDiff;
+
+use super::{Status, setup, style};
+use crate::plugin::Cache;
+use crate::record::RecordedResult;
+use crate::replay::Difference;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A file that `chaperone run --record` wrote
+    recording: PathBuf,
+    /// Another component in the place of a recorded one, to see what a new version does differently; may be given
+    /// several times
+    #[arg(long = "component", value_name = "NAME=FILE", value_parser = substitute)]
+    components: Vec<(String, String)>,
+}
+
+fn substitute(text: &str) -> Result<(String, String), String> {
+    let (name, file) = text.split_once('=').ok_or("should be NAME=FILE")?;
+    Ok((name.into(), file.into()))
+}
+
+pub fn replay(arguments: &Arguments) -> Result<Status> {
+    let path = arguments.recording.display();
+    let file = File::open(&arguments.recording).with_context(|| format!("cannot read {path}"))?;
+    let substitutes: HashMap<_, _> = arguments.components.iter().cloned().collect();
+    let cache = Cache::of_user();
+    let report = crate::replay::replay(BufReader::new(file), |recorded| {
+        let source = substitutes.get(&recorded.name).unwrap_or(&recorded.source);
+        setup::component(&setup::component_of_source(source), &cache).map_err(|error| format!("{error:#}"))
+    })
+    .with_context(|| path.to_string())?;
+    for plugin in &report.changed_components {
+        anstream::eprintln!("{}note:{} the component of `{plugin}` is not the recorded one", style::WARNING, style::RESET);
+    }
+    match report.difference {
+        None => {
+            anstream::println!("{} hooks, no difference", report.hooks);
+            Ok(Status::Fine)
+        }
+        Some(difference) => {
+            show(&difference);
+            Ok(Status::Failed)
+        }
+    }
+}
+
+fn show(difference: &Difference) {
+    let Difference { line, plugin, event, recorded, now, unrecorded_reads } = difference;
+    anstream::println!("line {line}: `{plugin}` answers {} differently", event.name());
+    for location in unrecorded_reads {
+        anstream::println!("  it reads {}:{}, which the recording does not have", location.mount, location.path);
+    }
+    let (before, after) = (pretty(recorded), pretty(now));
+    for hunk in TextDiff::from_lines(&before, &after).unified_diff().header("recorded", "now").iter_hunks() {
+        for line in hunk.to_string().lines() {
+            let style = match line.chars().next() {
+                Some('+') => style::ADDED,
+                Some('-') => style::REMOVED,
+                _ => style::MUTED,
+            };
+            anstream::println!("{style}{line}{}", style::RESET);
+        }
+    }
+}
+
+fn pretty(result: &RecordedResult) -> String {
+    serde_json::to_string_pretty(result).map_or_else(|error| error.to_string(), |text| text + "\n")
+}

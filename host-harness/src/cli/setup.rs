@@ -1,0 +1,205 @@
+//! From configuration to plugins and providers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum;
+
+use crate::config::{self, Config, ProviderKind};
+use crate::drive::{Grants, Running};
+use crate::files::{Folder, Locks, Mounts, Overlay, Storage};
+use crate::llm::http::{Http, HttpConfig, Key, Kind, ModelConfig};
+use crate::llm::script::Script;
+use crate::llm::{Provider, Providers};
+use crate::plugin::{Cache, Plugin};
+use crate::project::{self, Project};
+use crate::transaction::Limits;
+
+/// Who answers model calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProviderName {
+    /// Answers from a file
+    Script,
+    /// An endpoint that speaks OpenAI's protocol
+    Openai,
+    /// An endpoint that speaks Anthropic's protocol
+    Anthropic,
+}
+
+/// The configuration in a file that the user names, in `chaperone.toml` of the project, or the default.
+pub fn config(named: Option<&Path>, project: &Project) -> Result<Config> {
+    let of_project = project.root.join("chaperone.toml");
+    match named {
+        Some(path) => Ok(Config::load(path)?),
+        None if of_project.exists() => Ok(Config::load(&of_project)?),
+        None => Ok(Config::default()),
+    }
+}
+
+/// The project of a folder, which must be one.
+pub fn project(cwd: Option<&Path>) -> Result<Project> {
+    let cwd = cwd.unwrap_or(Path::new("."));
+    if !cwd.is_dir() {
+        bail!("{} is not a folder", cwd.display());
+    }
+    Ok(Project::of(cwd))
+}
+
+/// Loads the plugins of a configuration, or those of them that are named.
+pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &Storage) -> Result<Vec<Running>> {
+    for name in only {
+        if !config.plugins.iter().any(|plugin| plugin.name == *name) {
+            let names: Vec<_> = config.plugins.iter().map(|plugin| plugin.name.as_str()).collect();
+            bail!("there is no plugin `{name}`; there is {}", names.join(", "));
+        }
+    }
+    let cache = Cache::of_user();
+    config
+        .plugins
+        .iter()
+        .filter(|plugin| only.is_empty() || only.contains(&plugin.name))
+        .map(|plugin| running(plugin, project, storage, &cache))
+        .collect()
+}
+
+/// Where the plugins' files go: to the disk, or into memory over it.
+pub fn storage(writes: bool) -> Result<Storage> {
+    Ok(match writes {
+        true => Storage::Disk(Locks::of_user().context("cannot make a folder for locks")?),
+        false => Storage::Memory(Overlay::new()),
+    })
+}
+
+fn running(plugin: &config::Plugin, project: &Project, storage: &Storage, cache: &Cache) -> Result<Running> {
+    let component = component(&plugin.component, cache).with_context(|| format!("plugin `{}`", plugin.name))?;
+    let mut mounts = Mounts::new(storage.clone());
+    for (name, grant) in &plugin.grants.files {
+        let folder = match name.as_str() {
+            "workspace" => Folder::at(&project.root),
+            "project" => Folder::inside(&project.root, project::CONFIG_FOLDER),
+            _ => match project::user_dir() {
+                Some(folder) => Folder::at(folder),
+                None => continue,
+            },
+        };
+        mounts.mount(name, folder, grant.clone());
+    }
+    let config::Limits { hook_ms, memory_mib, quarantine_after } = plugin.limits;
+    let mut running = Running::new(&plugin.name, source(&plugin.component), component, mounts);
+    running.grants = Grants { inject: plugin.grants.inject, llm: plugin.grants.llm.clone() };
+    running.quarantine_after = quarantine_after;
+    running.limits = Limits {
+        time: Duration::from_millis(hook_ms.into()),
+        memory: (memory_mib as usize) << 20,
+        ..Limits::default()
+    };
+    Ok(running)
+}
+
+/// Loads a component.
+pub fn component(component: &config::Component, cache: &Cache) -> Result<Arc<Plugin>> {
+    let plugin = match component {
+        config::Component::Builtin(name) => {
+            let Some(bytes) = chaperone_artifacts::builtin(name) else {
+                bail!("there is no built-in component `{name}`; there is {}", chaperone_artifacts::NAMES.join(", "));
+            };
+            Plugin::from_bytes(bytes, cache)?
+        }
+        config::Component::File(path) => Plugin::load(path, cache).with_context(|| path.display().to_string())?,
+    };
+    Ok(Arc::new(plugin))
+}
+
+/// A component's source as configuration and recordings write it.
+pub fn source(component: &config::Component) -> String {
+    match component {
+        config::Component::Builtin(name) => format!("builtin:{name}"),
+        config::Component::File(path) => path.display().to_string(),
+    }
+}
+
+/// A component from its source.
+pub fn component_of_source(source: &str) -> config::Component {
+    match source.strip_prefix("builtin:") {
+        Some(name) => config::Component::Builtin(name.into()),
+        None => config::Component::File(PathBuf::from(source)),
+    }
+}
+
+/// Who answers: what the command line says, else what the configuration says.
+pub fn provider(
+    config: &Config,
+    named: Option<ProviderName>,
+    script: Option<&Path>,
+    model: Option<&str>,
+) -> Result<Arc<dyn Provider>> {
+    if let Some(script) = script {
+        return Ok(Arc::new(Script::read(script)?));
+    }
+    let name = match named {
+        Some(ProviderName::Script) => "script",
+        Some(ProviderName::Openai) => "openai",
+        Some(ProviderName::Anthropic) => "anthropic",
+        None => config.llm.provider.as_deref().unwrap_or("none"),
+    };
+    if name == "none" {
+        bail!(
+            "nobody answers model calls: name a script with --script FILE, or a provider with --provider or `llm.provider`"
+        );
+    }
+    let default = match config.providers.get(name) {
+        Some(provider) => configured(config, name, provider, model)?,
+        None => match name {
+            "script" => bail!("--provider script needs --script FILE"),
+            "openai" => endpoint(config, name, Kind::OpenAi, "OPENAI_API_KEY", model)?,
+            "anthropic" => endpoint(config, name, Kind::Anthropic, "ANTHROPIC_API_KEY", model)?,
+            other => bail!("there is no provider `{other}` here; configure it under [providers.{other}]"),
+        },
+    };
+    let others = config
+        .providers
+        .iter()
+        .filter(|(other, _)| *other != name)
+        .map(|(other, provider)| configured(config, other, provider, None))
+        .collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(Providers::new(default, others)?))
+}
+
+fn endpoint(config: &Config, name: &str, kind: Kind, key: &str, model: Option<&str>) -> Result<Arc<dyn Provider>> {
+    let mut endpoint = HttpConfig::new(name, kind, Key::Env(key.into()));
+    endpoint.timeout_ms = config.llm.timeout_ms;
+    endpoint.default_model = model.map(Into::into);
+    Ok(Arc::new(Http::new(endpoint)?))
+}
+
+fn configured(
+    config: &Config,
+    name: &str,
+    provider: &config::Provider,
+    model: Option<&str>,
+) -> Result<Arc<dyn Provider>> {
+    let (kind, endpoint) = match &provider.kind {
+        ProviderKind::Script(path) => return Ok(Arc::new(Script::read(path)?)),
+        ProviderKind::OpenAi(endpoint) => (Kind::OpenAi, endpoint),
+        ProviderKind::Anthropic(endpoint) => (Kind::Anthropic, endpoint),
+    };
+    let key = match &endpoint.key {
+        config::Key::Env(name) => Key::Env(name.clone()),
+        config::Key::File(path) => Key::File(path.clone()),
+    };
+    let models = provider.models.iter().map(|model| ModelConfig {
+        context_window: model.context_window,
+        max_output_tokens: model.max_output_tokens,
+        reasons: model.reasons,
+        ..ModelConfig::new(&model.name)
+    });
+    Ok(Arc::new(Http::new(HttpConfig {
+        base_url: endpoint.base_url.clone(),
+        models: models.collect(),
+        default_model: model.map(Into::into).or_else(|| provider.default_model.clone()),
+        timeout_ms: config.llm.timeout_ms,
+        ..HttpConfig::new(name, kind, key)
+    })?))
+}

@@ -1,0 +1,94 @@
+//! What a run comes to, in figures.
+
+use std::time::Duration;
+
+use chaperone_contract::{Effect, Usage, Verdict};
+use serde::Serialize;
+
+use crate::drive::{HookRun, Note};
+
+/// The figures of a run, as the last line of the JSON output has them.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    /// Hooks that ran.
+    pub hooks: u64,
+    /// Model calls that were answered, one way or the other.
+    pub llm_calls: u64,
+    /// Verdicts by kind.
+    pub verdicts: Verdicts,
+    /// Messages put before the agent.
+    pub steers: u64,
+    /// Findings that stand in a file.
+    pub findings: u64,
+    /// What the calls cost.
+    pub tokens: Tokens,
+    /// The time that all hooks took together, in microseconds.
+    pub hook_micros: u64,
+    /// Hooks that failed; not part of the output.
+    #[serde(skip)]
+    pub failures: u64,
+}
+
+/// Verdicts by kind.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Verdicts {
+    pub clean: u64,
+    pub flag: u64,
+    pub new: u64,
+    pub unknown: u64,
+}
+
+/// Tokens in and out.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Tokens {
+    pub input: u64,
+    pub output: u64,
+}
+
+impl Summary {
+    pub fn hook(&mut self, run: &HookRun<'_>) {
+        self.hooks += 1;
+        self.hook_micros += micros(run.took);
+        let Ok(committed) = run.result else {
+            self.failures += 1;
+            return;
+        };
+        for effect in &committed.effects {
+            match effect {
+                Effect::Judged(judgement) => *self.verdicts.of(judgement.verdict) += 1,
+                Effect::Inject(_) => self.steers += 1,
+                Effect::Found(_) => self.findings += 1,
+                _ => {}
+            }
+        }
+    }
+
+    pub fn note(&mut self, note: &Note) {
+        match note {
+            Note::Answered { usage, .. } => {
+                self.llm_calls += 1;
+                if let Some(Usage { input, output, .. }) = usage {
+                    self.tokens.input += input;
+                    self.tokens.output += output;
+                }
+            }
+            Note::Denied { effect: "inject" } => self.steers -= 1,
+            Note::Denied { .. } | Note::Quarantined { .. } => {}
+        }
+    }
+}
+
+impl Verdicts {
+    fn of(&mut self, verdict: Verdict) -> &mut u64 {
+        match verdict {
+            Verdict::Clean => &mut self.clean,
+            Verdict::Flag => &mut self.flag,
+            Verdict::New => &mut self.new,
+            Verdict::Unknown => &mut self.unknown,
+        }
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,229 @@
+//! The output for people: what the agent did, and what its watchers made of it.
+
+use std::io::{self, Write};
+
+use chaperone_contract::*;
+
+use super::summary::Summary;
+use super::{diff, style};
+use crate::drive::{HookRun, Note};
+use crate::files::Change;
+use crate::session::{Step, TimedStep};
+
+/// Where the text of a timeline begins, behind time and speaker.
+const INDENT: &str = "                 ";
+
+/// The longest line of the agent's or the user's words that is shown, in characters.
+const WIDTH: usize = 100;
+
+/// The most lines of one message that are shown.
+const LINES: usize = 6;
+
+/// Prints a timeline.
+pub struct Timeline {
+    /// Whether files are written; else their changes are shown as diffs.
+    writes: bool,
+}
+
+impl Timeline {
+    pub fn new(writes: bool) -> Self {
+        Self { writes }
+    }
+
+    pub fn session(&mut self, out: &mut dyn Write, title: &str, subtitle: &str) -> io::Result<()> {
+        let (heading, muted, reset) = (style::HEADING, style::MUTED, style::RESET);
+        writeln!(out, "\n{heading}{title}{reset}  {muted}{subtitle}{reset}\n")
+    }
+
+    pub fn command(&mut self, out: &mut dyn Write, line: &str) -> io::Result<()> {
+        writeln!(out, "          {}command{}/{line}", style::USER, style::RESET)
+    }
+
+    /// Shows what a step adds to the conversation.
+    pub fn step(&mut self, out: &mut dyn Write, step: &TimedStep) -> io::Result<()> {
+        let Step::Append(entry) = &step.step else { return Ok(()) };
+        let time = clock(entry.timestamp);
+        match &entry.body {
+            EntryBody::User(content) => said(out, &time, style::USER, "user", &text_of(content)),
+            EntryBody::Assistant(message) => {
+                let text = text_of(&message.content);
+                if !text.is_empty() {
+                    said(out, &time, style::AGENT, "agent", &text)?;
+                }
+                for part in &message.content {
+                    if let Content::ToolCall(call) = part {
+                        let call = format!("{} {}", call.name, brief(&call.arguments));
+                        said(out, &time, style::MUTED, "calls", &call)?;
+                    }
+                }
+                match message.stop_reason {
+                    StopReason::Aborted => said(out, &time, style::WARNING, "stopped", "by the user"),
+                    StopReason::Error => {
+                        said(out, &time, style::ERROR, "failed", message.error.as_deref().unwrap_or("no reason given"))
+                    }
+                    StopReason::Length => said(out, &time, style::WARNING, "cut", "at the output limit"),
+                    StopReason::Stop | StopReason::ToolUse => Ok(()),
+                }
+            }
+            EntryBody::ToolResult(result) if result.is_error => {
+                let text = text_of(&result.content);
+                let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                said(out, &time, style::ERROR, "error", &format!("{}: {last}", result.tool_name))
+            }
+            EntryBody::Custom(message) => {
+                said(out, &time, style::STEER, "told", &format!("[{}] {}", message.custom_type, message.content))
+            }
+            EntryBody::Compaction(_) => said(out, &time, style::MUTED, "compacted", ""),
+            EntryBody::ToolResult(_) | EntryBody::Other(_) => Ok(()),
+        }
+    }
+
+    pub fn hook(&mut self, out: &mut dyn Write, run: &HookRun<'_>) -> io::Result<()> {
+        match run.result {
+            Ok(committed) => committed.effects.iter().try_for_each(|effect| self.effect(out, run.plugin, effect)),
+            Err(failure) => {
+                let text = format!("{} failed in {}: {failure}", run.plugin, run.event.name());
+                note(out, style::ERROR, "!", &text)
+            }
+        }
+    }
+
+    fn effect(&mut self, out: &mut dyn Write, plugin: &str, effect: &Effect) -> io::Result<()> {
+        match effect {
+            Effect::Judged(Judgement { watcher, verdict, description, .. }) => {
+                let word = verdict.name().to_uppercase();
+                let text = match description {
+                    Some(description) => format!("{watcher}: {word}  {description}"),
+                    None => format!("{watcher}: {word}"),
+                };
+                let sign = if *verdict == Verdict::Clean { "✓" } else { "⚑" };
+                note(out, style::verdict(*verdict), sign, &text)
+            }
+            Effect::Inject(message) => note(out, style::STEER, "➤", &format!("to the agent: {}", message.content)),
+            Effect::Found(finding) => note(out, style::WARNING, "✎", &format!("{} in {}", finding.id, finding.file)),
+            Effect::Notify { text, tone } => note(out, style::tone(*tone), "·", text),
+            Effect::Ask { prompt, .. } => {
+                let (Prompt::Confirm((title, _))
+                | Prompt::Select((title, _))
+                | Prompt::Input((title, _))
+                | Prompt::Settings((title, _))) = prompt;
+                note(out, style::MUTED, "?", &format!("would ask: {title}"))
+            }
+            Effect::Abort => note(out, style::ERROR, "■", "stops the agent"),
+            Effect::Release { call_id, refusal } => {
+                let verb = if refusal.is_some() { "refuses" } else { "releases" };
+                note(out, style::WARNING, "■", &format!("{verb} the tool call {call_id}"))
+            }
+            Effect::Log { level: Level::Warn | Level::Error, message } => {
+                note(out, style::WARNING, "!", &format!("{plugin}: {message}"))
+            }
+            // A verdict's notice says what the verdict said; the rest is bookkeeping.
+            Effect::Show(_)
+            | Effect::Complete(_)
+            | Effect::Cancel { .. }
+            | Effect::SetStatus { .. }
+            | Effect::SetWidget { .. }
+            | Effect::Write { .. }
+            | Effect::Patch { .. }
+            | Effect::Set { .. }
+            | Effect::Arm { .. }
+            | Effect::Disarm { .. }
+            | Effect::Log { .. } => Ok(()),
+        }
+    }
+
+    pub fn changed(&mut self, out: &mut dyn Write, change: &Change) -> io::Result<()> {
+        let location = format!("{}:{}", change.location.mount, change.location.path);
+        if self.writes {
+            return note(out, style::MUTED, "✎", &format!("wrote {location}"));
+        }
+        note(out, style::MUTED, "✎", &format!("would write {location}"))?;
+        diff::write(out, change, &format!("{INDENT}  "))
+    }
+
+    pub fn note(&mut self, out: &mut dyn Write, plugin: &str, happened: &Note) -> io::Result<()> {
+        match happened {
+            Note::Denied { effect } => {
+                let text = format!("{plugin} is not granted `{effect}`; it was not carried out");
+                note(out, style::WARNING, "!", &text)
+            }
+            Note::Quarantined { failures } => {
+                let text = format!("{plugin} failed {failures} times in a row and is set aside");
+                note(out, style::ERROR, "!", &text)
+            }
+            Note::Answered { .. } => Ok(()),
+        }
+    }
+
+    pub fn summary(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+        let Summary { hooks, llm_calls, verdicts, steers, findings, tokens, hook_micros, failures } = summary;
+        let (heading, muted, reset) = (style::HEADING, style::MUTED, style::RESET);
+        writeln!(out, "\n{heading}Summary{reset}")?;
+        writeln!(
+            out,
+            "  verdicts   {} clean, {} flagged, {} new, {} unknown",
+            verdicts.clean, verdicts.flag, verdicts.new, verdicts.unknown
+        )?;
+        writeln!(out, "  steers     {steers}")?;
+        writeln!(out, "  findings   {findings}")?;
+        writeln!(out, "  judge      {llm_calls} calls, {} tokens in, {} out", tokens.input, tokens.output)?;
+        let each = if *hooks == 0 { 0 } else { hook_micros / hooks };
+        writeln!(out, "  hooks      {hooks} in {} ms {muted}({each} µs each){reset}", hook_micros / 1000)?;
+        if *failures > 0 {
+            writeln!(out, "  {}failed     {failures} hooks{reset}", style::ERROR)?;
+        }
+        Ok(())
+    }
+}
+
+fn said(out: &mut dyn Write, time: &str, style: anstyle::Style, who: &str, text: &str) -> io::Result<()> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    let (muted, reset) = (style::MUTED, style::RESET);
+    writeln!(out, "{muted}{time}{reset}  {style}{who:<7}{reset}{}", cut(first))?;
+    let rest: Vec<_> = lines.collect();
+    for line in rest.iter().take(LINES - 1) {
+        writeln!(out, "{INDENT}{}", cut(line))?;
+    }
+    match rest.len().saturating_sub(LINES - 1) {
+        0 => Ok(()),
+        more => writeln!(out, "{INDENT}{muted}… {more} more lines{reset}"),
+    }
+}
+
+fn note(out: &mut dyn Write, style: anstyle::Style, sign: &str, text: &str) -> io::Result<()> {
+    for (index, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+        let sign = if index == 0 { sign } else { " " };
+        writeln!(out, "{INDENT}{style}{sign} {line}{}", style::RESET)?;
+    }
+    Ok(())
+}
+
+fn text_of(content: &[Content]) -> String {
+    let texts = content.iter().filter_map(|part| match part {
+        Content::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// The arguments of a tool call as a person would say them: the one that matters, or all.
+fn brief(arguments: &str) -> String {
+    let Ok(serde_json::Value::Object(arguments)) = serde_json::from_str(arguments) else { return arguments.into() };
+    ["command", "path", "file_path", "pattern", "url"]
+        .iter()
+        .find_map(|key| arguments.get(*key)?.as_str())
+        .map_or_else(|| serde_json::Value::Object(arguments.clone()).to_string(), |value| value.replace('\n', " ⏎ "))
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(WIDTH) {
+        None => line.into(),
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }
+}
+
+fn clock(timestamp: Timestamp) -> String {
+    let time = i64::try_from(timestamp).ok().and_then(|milliseconds| jiff::Timestamp::from_millisecond(milliseconds).ok());
+    time.map_or_else(|| "--:--:--".into(), |time| time.strftime("%H:%M:%S").to_string())
+}

@@ -1,0 +1,107 @@
+//! Carrying effects out.
+
+use chaperone_contract::*;
+
+use super::{Dialogs, Note, Observer, Session, Ticket};
+use crate::files::Change;
+use crate::llm::{Answer as LlmAnswer, Call};
+
+impl Session {
+    /// Carries out the effects of one hook. Those that only the embedding program can carry out are left to the
+    /// observer, which has seen them already.
+    pub(super) fn carry_out(&mut self, index: usize, effects: Vec<Effect>, observer: &mut dyn Observer) {
+        for effect in effects {
+            match effect {
+                Effect::Complete(CompleteEffect { id, request }) => self.complete((index, id), request),
+                Effect::Cancel { id } => self.cancel((index, id)),
+                Effect::Write { id, file, text, only_if_absent } => {
+                    let outcome = self.plugins[index].files.write(&file, &text, only_if_absent);
+                    self.stored((index, id), outcome, observer);
+                }
+                Effect::Patch { id, file, initial, patch } => {
+                    let outcome = self.plugins[index].files.patch(&file, &initial, &patch);
+                    self.stored((index, id), outcome, observer);
+                }
+                Effect::Ask { id, .. } => {
+                    if self.dialogs == Dialogs::Unavailable {
+                        self.due.push_back((index, Event::Answered { id, answer: Answer::Unavailable }));
+                    }
+                }
+                Effect::Arm { id, milliseconds } => {
+                    self.timers.insert((self.snapshot.now.saturating_add(milliseconds), (index, id)));
+                }
+                Effect::Disarm { id } => self.timers.retain(|(_, ticket)| *ticket != (index, id)),
+                Effect::Inject(_) | Effect::Release { .. } | Effect::Abort => {
+                    if !self.plugins[index].grants.inject {
+                        observer.note(&self.plugins[index].name, &Note::Denied { effect: effect.name() });
+                    }
+                }
+                Effect::Notify { .. }
+                | Effect::SetStatus { .. }
+                | Effect::SetWidget { .. }
+                | Effect::Show(_)
+                | Effect::Set { .. }
+                | Effect::Judged(_)
+                | Effect::Found(_)
+                | Effect::Log { .. } => {}
+            }
+        }
+    }
+
+    /// An answer to a model call has come.
+    pub(super) fn completed(
+        &mut self,
+        ticket: Ticket,
+        answer: LlmAnswer,
+        observer: &mut dyn Observer,
+    ) -> std::io::Result<()> {
+        let (index, id) = ticket;
+        let Some(call) = self.open.remove(&ticket) else { return Ok(()) };
+        let name = &self.plugins[index].name;
+        let usage = answer.as_ref().ok().and_then(|completion| completion.usage.clone());
+        if let Some(usage) = &usage {
+            self.ledger.record(name, usage);
+        }
+        observer.note(name, &Note::Answered { label: call.label, usage, ok: answer.is_ok() });
+        self.due.push_back((index, Event::LlmCompleted { id, outcome: answer }));
+        self.drain(observer)
+    }
+
+    fn complete(&mut self, ticket: Ticket, request: CompletionRequest) {
+        let (index, id) = ticket;
+        let plugin = &self.plugins[index];
+        let admitted = match &request.model {
+            _ if plugin.grants.llm.is_none() => {
+                Err(LlmError::AllowanceSpent("this plugin is granted no model calls".into()))
+            }
+            Some(model) if !plugin.grants.allows(model) => Err(LlmError::UnknownModel(format!(
+                "this plugin is not granted {}/{}; grant it under `llm.models`",
+                model.provider, model.model
+            ))),
+            _ => self.ledger.admit(&plugin.name),
+        };
+        if let Err(error) = admitted {
+            self.due.push_back((index, Event::LlmCompleted { id, outcome: Err(error) }));
+            return;
+        }
+        let label = request.label.clone();
+        let call = Call { plugin: plugin.name.clone(), request, session_model: self.snapshot.model.clone() };
+        let provider = self.provider.clone();
+        let task = self.calls.spawn(async move { (ticket, provider.complete(&call, &|_| ()).await) });
+        self.open.insert(ticket, super::OpenCall { label, task });
+    }
+
+    fn cancel(&mut self, ticket: Ticket) {
+        let (index, id) = ticket;
+        if let Some(call) = self.open.remove(&ticket) {
+            call.task.abort();
+            self.due.push_back((index, Event::LlmCompleted { id, outcome: Err(LlmError::Cancelled) }));
+        }
+    }
+
+    fn stored(&mut self, ticket: Ticket, outcome: Result<Change, FileError>, observer: &mut dyn Observer) {
+        let (index, id) = ticket;
+        let outcome = outcome.map(|change| observer.changed(&self.plugins[index].name, &change));
+        self.due.push_back((index, Event::Stored { id, outcome }));
+    }
+}

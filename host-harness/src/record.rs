@@ -1,0 +1,197 @@
+//! Recordings: every hook of a session with everything that it read and asked for, so that it can be run again.
+//!
+//! One JSON object a line, in the contract's JSON form. The first line says what wrote it; each session begins with a
+//! line that names its plugins.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use chaperone_contract::*;
+use serde::{Deserialize, Serialize};
+
+use crate::drive::Running;
+use crate::transaction::{Cause, FileRead, Outcome};
+
+/// The version of the format.
+pub const FORMAT: u32 = 1;
+
+/// One line of a recording.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Line {
+    /// The first line.
+    Recording {
+        /// [`FORMAT`]
+        format: u32,
+        /// The version of the contract.
+        contract: String,
+    },
+    /// A session begins.
+    Session {
+        /// Its id.
+        id: String,
+        /// The plugins.
+        plugins: Vec<RecordedPlugin>,
+    },
+    /// An entry joined the branch.
+    Entry(Entry),
+    /// The session went to another branch.
+    Branch(Vec<EntryId>),
+    /// A hook ran.
+    Hook(Box<RecordedHook>),
+}
+
+/// A plugin of a recorded session.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RecordedPlugin {
+    /// Its name in the session.
+    pub name: String,
+    /// Where its component came from.
+    pub source: String,
+    /// The component's content, as a BLAKE3 hash in hexadecimal.
+    pub digest: String,
+    /// The models that it may name.
+    pub models: Vec<ModelInfo>,
+    /// What it remembered when the session began, by scope.
+    pub state: Vec<RecordedState>,
+}
+
+/// A value that a plugin remembered.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RecordedState {
+    /// Whose value it is.
+    pub scope: Scope,
+    /// The value.
+    #[serde(with = "json::bytes")]
+    pub value: Vec<u8>,
+}
+
+/// A hook that ran.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RecordedHook {
+    /// The plugin's name.
+    pub plugin: String,
+    /// What it was called with.
+    pub event: Event,
+    /// `session.current`
+    pub snapshot: Snapshot,
+    /// The id of its first request.
+    pub next_request: RequestId,
+    /// The file reads that it made, in order.
+    pub reads: Vec<FileRead>,
+    /// What came of it.
+    pub result: RecordedResult,
+}
+
+/// What came of a recorded hook.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordedResult {
+    /// It came to its end.
+    Ok {
+        /// What it returned.
+        reply: Reply,
+        /// What it asked for, in order.
+        effects: Vec<Effect>,
+    },
+    /// It did not.
+    Failed(Cause),
+}
+
+impl RecordedResult {
+    /// What is written down of a hook's outcome.
+    pub fn of(outcome: &Outcome) -> Self {
+        match &outcome.result {
+            Ok(committed) => Self::Ok { reply: committed.reply.clone(), effects: committed.effects.clone() },
+            Err(failure) => Self::Failed(failure.cause.clone()),
+        }
+    }
+}
+
+/// Writes a recording.
+pub struct Recorder {
+    out: BufWriter<Box<dyn Write + Send>>,
+}
+
+impl Recorder {
+    /// A recording in a new file; one that is there is replaced.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn create(path: &Path) -> std::io::Result<Self> {
+        Self::new(Box::new(File::create(path)?))
+    }
+
+    /// A recording on any writer.
+    ///
+    /// # Errors
+    /// Where it cannot be written to.
+    pub fn new(out: Box<dyn Write + Send>) -> std::io::Result<Self> {
+        let mut recorder = Self { out: BufWriter::new(out) };
+        recorder.line(&Line::Recording { format: FORMAT, contract: VERSION.into() })?;
+        Ok(recorder)
+    }
+
+    /// A session begins.
+    pub(crate) fn begin(&mut self, snapshot: &Snapshot, plugins: &[Running]) -> std::io::Result<()> {
+        let plugins = plugins
+            .iter()
+            .map(|plugin| RecordedPlugin {
+                name: plugin.name.clone(),
+                source: plugin.source.clone(),
+                digest: plugin.component.digest().to_hex().to_string(),
+                models: plugin.models.to_vec(),
+                state: [Scope::Session, Scope::Project]
+                    .into_iter()
+                    .filter_map(|scope| {
+                        let value = plugin.history.current().get(scope)?.to_vec();
+                        Some(RecordedState { scope, value })
+                    })
+                    .collect(),
+            })
+            .collect();
+        self.line(&Line::Session { id: snapshot.session_id.clone(), plugins })
+    }
+
+    /// An entry joined the branch.
+    pub(crate) fn entry(&mut self, entry: &Entry) -> std::io::Result<()> {
+        self.line(&Line::Entry(entry.clone()))
+    }
+
+    /// The session went to another branch.
+    pub(crate) fn branch(&mut self, branch: &Branch) -> std::io::Result<()> {
+        self.line(&Line::Branch(branch.entries().iter().map(|entry| entry.id.clone()).collect()))
+    }
+
+    /// A hook ran.
+    pub(crate) fn hook(
+        &mut self,
+        plugin: &Running,
+        event: &Event,
+        snapshot: &Snapshot,
+        outcome: &Outcome,
+    ) -> std::io::Result<()> {
+        self.line(&Line::Hook(Box::new(RecordedHook {
+            plugin: plugin.name.clone(),
+            event: event.clone(),
+            snapshot: snapshot.clone(),
+            next_request: plugin.next_request(),
+            reads: outcome.reads.clone(),
+            result: RecordedResult::of(outcome),
+        })))
+    }
+
+    fn line(&mut self, line: &Line) -> std::io::Result<()> {
+        serde_json::to_writer(&mut self.out, line)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Writes out what is still in memory, and hands the recorder back for the next session.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,266 @@
+//! Runs a recording again, and says where what comes out differs.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::sync::{Arc, Mutex};
+
+use chaperone_contract::*;
+
+use crate::plugin::Plugin;
+use crate::record::{FORMAT, Line, RecordedHook, RecordedPlugin, RecordedResult};
+use crate::state::History;
+use crate::transaction::{Cause, FileRead, Input, Limits, ReadFiles};
+
+/// Why a recording cannot be run again.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It cannot be read.
+    #[error("cannot read the recording")]
+    Read(#[from] std::io::Error),
+    /// A line is not what a recording has.
+    #[error("line {line} is not a line of a recording: {source}")]
+    Line {
+        /// Counts from 1.
+        line: usize,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// It was written in another format.
+    #[error("the recording has format {found}, this program reads {FORMAT}")]
+    Format {
+        /// The format that it names.
+        found: u32,
+    },
+    /// It does not begin as a recording does.
+    #[error("this is not a recording: its first line should be {{\"recording\":…}}")]
+    NoRecording,
+    /// A hook stands before its session, or belongs to a plugin that its session does not name.
+    #[error("line {line}: there is no plugin `{plugin}` in this session")]
+    NoPlugin {
+        /// Counts from 1.
+        line: usize,
+        /// The plugin's name.
+        plugin: String,
+    },
+    /// A branch names an entry that the recording does not hold.
+    #[error("line {line}: there is no entry `{entry}` in this session")]
+    NoEntry {
+        /// Counts from 1.
+        line: usize,
+        /// The entry's id.
+        entry: EntryId,
+    },
+    /// A plugin of the recording could not be loaded.
+    #[error("cannot load the plugin `{plugin}`: {reason}")]
+    Load {
+        /// The plugin's name.
+        plugin: String,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// What a replay found.
+#[derive(Debug)]
+pub struct Report {
+    /// How many hooks ran.
+    pub hooks: usize,
+    /// The first hook that came out differently.
+    pub difference: Option<Difference>,
+    /// Plugins whose component is not the one that was recorded.
+    pub changed_components: Vec<String>,
+}
+
+/// A hook that came out differently.
+#[derive(Debug)]
+pub struct Difference {
+    /// The line of the recording; counts from 1.
+    pub line: usize,
+    /// The plugin.
+    pub plugin: String,
+    /// The hook.
+    pub event: Event,
+    /// What was recorded.
+    pub recorded: RecordedResult,
+    /// What came out now.
+    pub now: RecordedResult,
+    /// File reads that the recording does not have.
+    pub unrecorded_reads: Vec<Location>,
+}
+
+/// Runs a recording again, up to the first difference.
+///
+/// `load` brings the component of a recorded plugin.
+///
+/// # Errors
+/// As [`ReplayError`] says.
+pub fn replay(
+    recording: impl BufRead,
+    mut load: impl FnMut(&RecordedPlugin) -> Result<Arc<Plugin>, String>,
+) -> Result<Report, ReplayError> {
+    let mut report = Report { hooks: 0, difference: None, changed_components: Vec::new() };
+    let mut session = Session::default();
+    for (index, text) in recording.lines().enumerate() {
+        let line = index + 1;
+        let text = text?;
+        let parsed = serde_json::from_str(&text);
+        match (index, parsed) {
+            (0, Ok(Line::Recording { format: FORMAT, .. })) => {}
+            (0, Ok(Line::Recording { format, .. })) => return Err(ReplayError::Format { found: format }),
+            (0, _) => return Err(ReplayError::NoRecording),
+            (_, Err(source)) => return Err(ReplayError::Line { line, source }),
+            (_, Ok(Line::Recording { .. })) => {}
+            (_, Ok(Line::Session { plugins, .. })) => {
+                session = Session::default();
+                for recorded in plugins {
+                    let component = load(&recorded)
+                        .map_err(|reason| ReplayError::Load { plugin: recorded.name.clone(), reason })?;
+                    if component.digest().to_hex().as_str() != recorded.digest
+                        && !report.changed_components.contains(&recorded.name)
+                    {
+                        report.changed_components.push(recorded.name.clone());
+                    }
+                    session.plugins.insert(recorded.name.clone(), Replayed::new(component, recorded));
+                }
+            }
+            (_, Ok(Line::Entry(entry))) => session.append(entry),
+            (_, Ok(Line::Branch(ids))) => session.go_to(&ids).map_err(|entry| ReplayError::NoEntry { line, entry })?,
+            (_, Ok(Line::Hook(hook))) => {
+                report.hooks += 1;
+                report.difference = session.run(line, *hook)?;
+                if report.difference.is_some() {
+                    return Ok(report);
+                }
+            }
+        }
+    }
+    Ok(report)
+}
+
+#[derive(Default)]
+struct Session {
+    branch: Arc<Branch>,
+    entries: HashMap<EntryId, Arc<Entry>>,
+    plugins: HashMap<String, Replayed>,
+}
+
+/// A plugin of the recording.
+struct Replayed {
+    component: Arc<Plugin>,
+    models: Arc<[ModelInfo]>,
+    history: History,
+}
+
+impl Replayed {
+    fn new(component: Arc<Plugin>, recorded: RecordedPlugin) -> Self {
+        let (mut session, mut project) = (None, None);
+        for state in recorded.state {
+            match state.scope {
+                Scope::Session => session = Some(state.value.into()),
+                Scope::Project => project = Some(state.value.into()),
+                Scope::Branch => {}
+            }
+        }
+        Self { component, models: recorded.models.into(), history: History::starting_with(session, project) }
+    }
+}
+
+impl Session {
+    fn append(&mut self, entry: Entry) {
+        let entry = Arc::new(entry);
+        self.entries.insert(entry.id.clone(), entry.clone());
+        Arc::make_mut(&mut self.branch).push(entry);
+    }
+
+    fn go_to(&mut self, ids: &[EntryId]) -> Result<(), EntryId> {
+        let entries: Result<Vec<_>, EntryId> =
+            ids.iter().map(|id| self.entries.get(id).cloned().ok_or_else(|| id.clone())).collect();
+        self.branch = Arc::new(entries?.into_iter().collect());
+        for plugin in self.plugins.values_mut() {
+            plugin.history.follow(&self.branch);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, line: usize, hook: RecordedHook) -> Result<Option<Difference>, ReplayError> {
+        let RecordedHook { plugin, event, snapshot, next_request, reads, result } = hook;
+        let Some(replayed) = self.plugins.get_mut(&plugin) else {
+            return Err(ReplayError::NoPlugin { line, plugin });
+        };
+        let files = Arc::new(RecordedReads::new(reads));
+        let input = Input {
+            snapshot,
+            branch: self.branch.clone(),
+            state: replayed.history.current().clone(),
+            models: replayed.models.clone(),
+            files: files.clone(),
+            next_request,
+        };
+        let outcome = replayed.component.call(&generous_limits(), input, &event);
+        let now = RecordedResult::of(&outcome);
+        if !is_same(&result, &now) {
+            let unrecorded_reads = files.unrecorded();
+            return Ok(Some(Difference { line, plugin, event, recorded: result, now, unrecorded_reads }));
+        }
+        if let RecordedResult::Ok { effects, .. } = &now {
+            replayed.history.commit(effects, &self.branch);
+        }
+        Ok(None)
+    }
+}
+
+/// Time is not part of a recording: on a slow machine a hook may take longer than it could when it was recorded.
+fn generous_limits() -> Limits {
+    Limits { time: std::time::Duration::from_secs(10), memory: crate::engine::MAX_MEMORY, ..Limits::default() }
+}
+
+/// Whether two results are the same, as far as they are the plugin's doing: which of its limits stopped it depends on
+/// the machine and the limits.
+fn is_same(recorded: &RecordedResult, now: &RecordedResult) -> bool {
+    match (recorded, now) {
+        (RecordedResult::Failed(Cause::TimedOut(_) | Cause::OutOfMemory(_)), _) => true,
+        (RecordedResult::Failed(_), RecordedResult::Failed(_)) => true,
+        _ => recorded == now,
+    }
+}
+
+/// The answers to a hook's file reads, from the recording.
+struct RecordedReads {
+    answers: Vec<FileRead>,
+    unrecorded: Mutex<Vec<Location>>,
+}
+
+impl RecordedReads {
+    fn new(answers: Vec<FileRead>) -> Self {
+        Self { answers, unrecorded: Mutex::default() }
+    }
+
+    fn unrecorded(&self) -> Vec<Location> {
+        self.unrecorded.lock().map(|locations| locations.clone()).unwrap_or_default()
+    }
+
+    fn miss<T>(&self, location: &Location) -> Result<T, FileError> {
+        if let Ok(mut unrecorded) = self.unrecorded.lock() {
+            unrecorded.push(location.clone());
+        }
+        Err(FileError::Io("the recording does not have this".into()))
+    }
+}
+
+impl ReadFiles for RecordedReads {
+    fn read(&self, file: &Location) -> Result<String, FileError> {
+        let answer = self.answers.iter().find_map(|read| match read {
+            FileRead::Read { file: recorded, answer } if recorded == file => Some(answer.clone()),
+            _ => None,
+        });
+        answer.unwrap_or_else(|| self.miss(file))
+    }
+
+    fn entries(&self, folder: &Location) -> Result<Vec<String>, FileError> {
+        let answer = self.answers.iter().find_map(|read| match read {
+            FileRead::Entries { folder: recorded, answer } if recorded == folder => Some(answer.clone()),
+            _ => None,
+        });
+        answer.unwrap_or_else(|| self.miss(folder))
+    }
+}

@@ -1,0 +1,6 @@
+//! One binary for all tests that cross crates.
+
+#![allow(clippy::unwrap_used, reason = "tests may")]
+
+mod contract;
+mod hostile;
