@@ -1,1 +1,4 @@
 //! The host of Chaperone's watchers.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may"))]
+pub mod project;
