@@ -1,5 +1,7 @@
 //! The host of Chaperone's watchers.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may"))]
+
+pub mod config;
 pub mod files;
 pub mod project;
