@@ -3,11 +3,17 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may"))]
 
+pub mod cli;
+pub mod config;
 pub mod drive;
 pub mod engine;
+pub mod files;
+pub mod llm;
 pub mod plugin;
+pub mod project;
 pub mod record;
 pub mod replay;
+pub mod session;
 pub mod state;
 pub mod transaction;
 
