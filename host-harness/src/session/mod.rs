@@ -1,6 +1,6 @@
 //! Recorded sessions: what an agent wrote to its session file, and the hooks that it called while it did.
 //!
-//! [`pi`] reads a file into a tree of entries, and picks one branch of it; [`steps`] tells a branch as the sequence of
+//! [`pi`] reads a file into a tree of entries, and picks one branch of it; [`mod@steps`] tells a branch as the sequence of
 //! hooks that a watcher would have met. Both are pure. [`read`] is the one place that touches a disk.
 
 pub mod pi;

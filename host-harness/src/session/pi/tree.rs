@@ -66,7 +66,8 @@ impl Tree {
             .collect();
         for entry in cut_cycles(&mut parents) {
             let Draft { line, parent, .. } = &drafts[entry];
-            report.mend(*line, Mend::Cycle(parent.clone().unwrap_or_default()));
+            let parent = parent.clone().expect("every entry of a cycle has a parent");
+            report.mend(*line, Mend::Cycle(parent));
         }
         report.sort();
         let nodes = drafts

@@ -24,14 +24,13 @@ enum Agent {
     /// The model has been asked, and has not answered yet.
     Asked(u32),
     /// The model asked for tools.
-    Working(Work),
+    Working(Box<Work>),
 }
 
 /// A turn whose tools are running.
 struct Work {
-    turn: u32,
-    message: AssistantMessage,
-    results: Vec<ToolResult>,
+    /// With the results that are in.
+    turn: Turn,
     /// Ids of the calls without a result.
     open_calls: Vec<String>,
 }
@@ -144,21 +143,21 @@ impl Narrator {
     /// Ends a turn whose tools are running, with the results that there are.
     fn close_turn(&mut self) {
         match std::mem::take(&mut self.agent) {
-            Agent::Working(Work { turn, message, results, .. }) => self.turn_ends(turn, message, results),
+            Agent::Working(work) => self.turn_ends(work.turn),
             other => self.agent = other,
         }
     }
 
-    fn turn_ends(&mut self, index: u32, message: AssistantMessage, tool_results: Vec<ToolResult>) {
-        self.agent = Agent::BetweenTurns(index + 1);
-        self.tell(Event::TurnEnd { turn: Turn { index, message, tool_results } });
+    fn turn_ends(&mut self, turn: Turn) {
+        self.agent = Agent::BetweenTurns(turn.index + 1);
+        self.tell(Event::TurnEnd { turn });
     }
 
     fn answer(&mut self, entry: &Arc<Entry>, message: &AssistantMessage, ahead: Ahead) {
         if let Some(model) = &message.model {
             self.run_on(model);
         }
-        let turn = self.open_turn();
+        let index = self.open_turn();
         self.append_message(entry);
         let calls: Vec<_> = message
             .content
@@ -176,14 +175,15 @@ impl Narrator {
                 calls.is_empty().then_some(SettledReason::Finished)
             }
         };
+        let turn = Turn { index, message: message.clone(), tool_results: Vec::new() };
         match reason {
             Some(reason) => {
-                self.turn_ends(turn, message.clone(), Vec::new());
+                self.turn_ends(turn);
                 self.run_ends(reason, ahead);
             }
             None => {
                 let open_calls = calls.iter().map(|call| call.id.clone()).collect();
-                self.agent = Agent::Working(Work { turn, message: message.clone(), results: Vec::new(), open_calls });
+                self.agent = Agent::Working(Box::new(Work { turn, open_calls }));
                 calls.into_iter().for_each(|call| self.tell(Event::ToolStart { call: call.clone() }));
             }
         }
@@ -201,7 +201,7 @@ impl Narrator {
 
     fn result(&mut self, entry: &Arc<Entry>, result: &ToolResult) {
         let Agent::Working(work) = &mut self.agent else { return self.append(entry) };
-        work.results.push(result.clone());
+        work.turn.tool_results.push(result.clone());
         if let Some(answered) = work.open_calls.iter().position(|call| *call == result.call_id) {
             work.open_calls.remove(answered);
         }
