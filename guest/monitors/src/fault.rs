@@ -20,15 +20,15 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// The mount that the file is in, such as `project`.
-    pub mount: String,
+    pub mount: Box<str>,
     /// The file's path in the mount.
-    pub file: String,
+    pub file: Box<str>,
     /// The place in the file, a JSON pointer (RFC 6901); empty for the whole file.
-    pub pointer: String,
+    pub pointer: Box<str>,
     /// What is wrong, without a full stop at its end.
-    pub message: String,
+    pub message: Box<str>,
     /// What to do about it, without a full stop at its end.
-    pub mend: String,
+    pub mend: Box<str>,
     /// What it means.
     pub severity: Severity,
 }
@@ -70,14 +70,12 @@ impl<'a> Report<'a> {
 
     /// Notes an error.
     pub fn error(&mut self, pointer: impl Into<String>, message: impl Into<String>, mend: impl Into<String>) {
-        let fault = self.fault(Severity::Error, pointer.into(), message.into(), mend.into());
-        self.faults.push(fault);
+        self.note(Severity::Error, pointer.into(), message.into(), mend.into());
     }
 
     /// Notes a warning.
     pub fn warning(&mut self, pointer: impl Into<String>, message: impl Into<String>, mend: impl Into<String>) {
-        let fault = self.fault(Severity::Warning, pointer.into(), message.into(), mend.into());
-        self.faults.push(fault);
+        self.note(Severity::Warning, pointer.into(), message.into(), mend.into());
     }
 
     /// Whether an error was noted.
@@ -90,8 +88,10 @@ impl<'a> Report<'a> {
         self.faults
     }
 
-    fn fault(&self, severity: Severity, pointer: String, message: String, mend: String) -> Fault {
-        Fault { mount: self.mount.into(), file: self.file.into(), pointer, message, mend, severity }
+    fn note(&mut self, severity: Severity, pointer: String, message: String, mend: String) {
+        let (mount, file) = (self.mount.into(), self.file.into());
+        let [pointer, message, mend] = [pointer, message, mend].map(String::into_boxed_str);
+        self.faults.push(Fault { mount, file, pointer, message, mend, severity });
     }
 }
 

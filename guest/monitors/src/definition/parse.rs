@@ -298,7 +298,7 @@ fn entry_template(report: &mut Report, write: &Fields, merge: Merge) -> Option<M
             return None;
         }
     };
-    if merge == Merge::Upsert && !template.get("id").is_some_and(|id| !id.is_null()) {
+    if merge == Merge::Upsert && template.get("id").is_none_or(Value::is_null) {
         report.error(
             pointer.as_str(),
             "has no `id`, by which an entry could be found again",
