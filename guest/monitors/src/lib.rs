@@ -12,9 +12,12 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may"))]
 
+#[cfg(test)]
+mod samples;
 mod words;
 
 pub mod definition;
+pub mod evidence;
 pub mod fault;
 pub mod glob;
 pub mod learning;

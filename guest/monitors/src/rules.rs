@@ -38,6 +38,19 @@ pub fn parse(mount: &str, file: &str, text: &str) -> Result<Sidecar<Rule>, Fault
     Sidecar::parse(mount, file, text, entry)
 }
 
+/// The rules as the judge gets them: nothing where there are none; else a heading and one bullet each, on lines of
+/// their own.
+pub fn list(rules: &[Rule]) -> String {
+    if rules.is_empty() {
+        return String::new();
+    }
+    let mut list = String::from("\nOperating instructions from the user (follow these strictly):\n");
+    for rule in rules {
+        list.extend(["- ", &rule.text, "\n"]);
+    }
+    list
+}
+
 fn entry(report: &mut Report, index: usize, value: &Value) -> Option<Rule> {
     match value.get("text").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
         Some(text) => Some(Rule { text: text.into(), index, entry: value.clone() }),
