@@ -22,6 +22,11 @@ impl BackOff {
         self.failures > 0
     }
 
+    /// Whether there is nothing to remember.
+    pub fn is_idle(&self) -> bool {
+        !self.is_failing()
+    }
+
     /// The judge has failed: after the nth failure in a row, the next `2^n - 1` activations are skipped, at most
     /// [`LONGEST`].
     pub fn failed(&mut self) {
