@@ -27,4 +27,5 @@ pub mod rules;
 pub mod scope;
 pub mod sidecar;
 pub mod template;
+pub mod verdict;
 pub mod when;
