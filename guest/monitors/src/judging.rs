@@ -5,7 +5,7 @@ pub mod answer;
 mod ceiling_dialog;
 pub mod consequences;
 pub mod delivery;
-mod learning;
+mod lessons;
 mod recording;
 mod request;
 mod telling;
@@ -22,7 +22,7 @@ use crate::exclusion::{self, Stand};
 use crate::memory::{self, Judging, Run};
 use crate::roster::Listed;
 use crate::seeding;
-use consequences::Occasion;
+use consequences::{Judged, Occasion};
 
 pub use request::{MAX_OUTPUT_TOKENS, TIMEOUT_MS};
 
@@ -104,7 +104,8 @@ pub fn completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, Ll
                 request: Some(id),
                 entry,
             });
-            consequences::follow(&mut desk, &name, &verdict, occasion);
+            let judged = Judged { monitor: &name, verdict: &verdict, occasion, request: id };
+            consequences::follow(&mut desk, &judged);
         }
     }
     release(&mut desk);
@@ -118,11 +119,11 @@ pub fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
     match desk.watch.errands.remove(&id) {
         Some(Errand::Finding(record)) => recording::stored(&mut desk, record, outcome),
         Some(Errand::Pattern { monitor, pattern, tries }) => {
-            learning::stored(&mut desk, id, monitor, pattern, tries, outcome);
+            lessons::stored(&mut desk, id, &monitor, &pattern, tries, outcome);
             delivery::deliver(&mut desk);
         }
         Some(Errand::Rules { monitor, edit, was, tries }) => {
-            command::rules::stored(&mut desk, monitor, edit, was, tries, outcome);
+            command::rules::stored(&mut desk, &monitor, edit, was, tries, outcome);
         }
         Some(Errand::Seed { file }) => seeding::stored(&mut desk, file, outcome),
         Some(other) => {

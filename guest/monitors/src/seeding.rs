@@ -3,7 +3,7 @@
 use chaperone_sdk::{Answer, Context, FileError, Mode, Prompt, Scope, Tone};
 
 use crate::desk::Desk;
-use crate::errand::Errand;
+use crate::errand::{Errand, refusal};
 use crate::memory::{Habits, Seeding};
 use crate::roster;
 
@@ -84,7 +84,7 @@ pub fn stored(desk: &mut Desk, file: String, outcome: Result<(), FileError>) {
     match outcome {
         Ok(()) => seeding.written.push(file),
         Err(FileError::Conflict(_)) => seeding.there.push(file),
-        Err(error) => seeding.failed.push(format!("{file} ({})", roster::unreadable(MOUNT, &file, &error).message)),
+        Err(error) => seeding.failed.push(format!("{file} ({})", refusal(&error))),
     }
     if !desk.watch.errands.values().any(|errand| matches!(errand, Errand::Seed { .. })) {
         let (text, tone) = report(&std::mem::take(&mut desk.watch.seeding));

@@ -86,6 +86,16 @@ pub fn rules(name: &str, rules: &[Rule]) -> String {
     format!("[{name}] rules:{}", lines.collect::<String>())
 }
 
+/// A number that no rule has.
+pub fn no_such_rule(name: &str, number: usize, count: usize) -> String {
+    let rules = match count {
+        0 => "there are no rules".into(),
+        1 => "there is 1 rule".into(),
+        count => format!("there are {count} rules"),
+    };
+    format!("[{name}] Invalid index {number}: {rules}")
+}
+
 /// `/monitors <name> patterns`
 pub fn patterns(name: &str, patterns: &[Pattern]) -> String {
     if patterns.is_empty() {

@@ -1,13 +1,15 @@
 //! What follows a verdict.
 
-use chaperone_sdk::{Level, Tone};
+use chaperone_sdk::{Level, RequestId, Tone};
 
 use super::answer::{self, Found};
-use super::{JUDGED, ceiling_dialog, learning, recording, telling};
+use super::{JUDGED, ceiling_dialog, lessons, recording, telling};
 use crate::ceiling::{self, Passage};
 use crate::definition::{Action, Monitor};
 use crate::desk::Desk;
+use crate::errand::Record;
 use crate::evidence::Digest;
+use crate::finding;
 use crate::memory::{Flagged, Learning};
 use crate::patterns::{self, Severity};
 use crate::roster;
@@ -26,6 +28,18 @@ pub enum Occasion {
     },
 }
 
+/// A verdict, and how it came about.
+pub struct Judged<'v> {
+    /// Whose.
+    pub monitor: &'v str,
+    /// What was said.
+    pub verdict: &'v Verdict,
+    /// Why it was asked for.
+    pub occasion: Occasion,
+    /// The call that it rests on.
+    pub request: RequestId,
+}
+
 /// What the monitor's file wants done about a finding. None: it is only reported.
 pub fn action<'m>(monitor: &'m Monitor, kind: Kind) -> Option<&'m Action> {
     match kind {
@@ -40,7 +54,8 @@ pub fn lesson<'v>(monitor: &Monitor, action: &Action, found: &Found<'v>) -> Opti
 }
 
 /// Does what follows a verdict.
-pub fn follow(desk: &mut Desk, name: &str, verdict: &Verdict, occasion: Occasion) {
+pub fn follow(desk: &mut Desk, judged: &Judged) {
+    let Judged { monitor: name, verdict, occasion, .. } = *judged;
     if let Verdict::Unknown { reason } = verdict {
         return unknown(desk, name, reason, occasion);
     }
@@ -52,15 +67,14 @@ pub fn follow(desk: &mut Desk, name: &str, verdict: &Verdict, occasion: Occasion
         }
         notes.judged.push(digest);
     }
-    let listed = desk.watch.roster.find(name).cloned();
-    let monitor = match &listed {
-        Some(listed) => roster::load(desk.cx, listed).map_err(|fault| fault.to_string()),
-        None => Err(format!("the monitor `{name}` is no longer there")),
+    let monitor = match desk.watch.roster.find(name).cloned() {
+        Some(listed) => roster::load(desk.cx, &listed).map_err(|fault| fault.to_string()),
+        None => Err("the monitor is no longer there".into()),
     };
     let monitor = monitor.inspect_err(|reason| desk.cx.log(Level::Warn, format!("[{name}] {reason}"))).ok();
     match answer::found(verdict) {
-        None => clean(desk, name, monitor.as_ref(), occasion),
-        Some(found) => wrong(desk, name, &found, monitor.as_ref(), occasion),
+        None => clean(desk, judged, monitor.as_ref()),
+        Some(found) => wrong(desk, judged, &found, monitor.as_ref()),
     }
 }
 
@@ -76,32 +90,35 @@ fn unknown(desk: &mut Desk, name: &str, reason: &str, occasion: Occasion) {
     }
 }
 
-fn clean(desk: &mut Desk, name: &str, monitor: Option<&Monitor>, occasion: Occasion) {
+fn clean(desk: &mut Desk, judged: &Judged, monitor: Option<&Monitor>) {
+    let name = judged.monitor;
     desk.memory.notes(name).count = 0;
-    if matches!(occasion, Occasion::Command { .. }) {
+    if matches!(judged.occasion, Occasion::Command { .. }) {
         desk.cx.notify(format!("[{name}] CLEAN"), Tone::Success);
     }
-    let write = monitor.and_then(|monitor| monitor.actions.on_clean.as_ref()).and_then(|action| action.write.as_ref());
-    if let Some(write) = write {
-        recording::record(desk, name, None, "No issue found", Severity::Info, write);
+    if let Some(write) = monitor.and_then(|monitor| recording::write(monitor, None)) {
+        let record = record(desk, judged, None, "No issue found", Severity::Info);
+        recording::send(desk, record, write);
     }
 }
 
-fn wrong(desk: &mut Desk, name: &str, found: &Found, monitor: Option<&Monitor>, occasion: Occasion) {
+fn wrong(desk: &mut Desk, judged: &Judged, found: &Found, monitor: Option<&Monitor>) {
+    let Judged { monitor: name, occasion, .. } = *judged;
     let action = monitor.and_then(|monitor| action(monitor, found.kind));
     let (Some(monitor), Some(action)) = (monitor, action) else {
         return telling::wrong(desk, name, found, None, None, occasion);
     };
-    let known = patterns::load(desk.cx, &monitor.patterns).map(|list| list.entries).unwrap_or_default();
-    let severity = patterns::severity_of(&known, found.description);
     let steer = monitor.steer(action);
     let file = action.write.as_ref().map(|write| format!("{}:{}", write.file.mount, write.file.path));
     telling::wrong(desk, name, found, steer, file.as_deref(), occasion);
     if let Some(write) = &action.write {
-        recording::record(desk, name, Some(found.kind), found.description, severity, write);
+        let known = patterns::load(desk.cx, &monitor.patterns).map(|list| list.entries).unwrap_or_default();
+        let severity = patterns::severity_of(&known, found.description);
+        let record = record(desk, judged, Some(found.kind), found.description, severity);
+        recording::send(desk, record, write);
     }
     let learning = match lesson(monitor, action, found) {
-        Some(pattern) => learning::learn(desk, monitor, pattern, 0),
+        Some(pattern) => lessons::learn(desk, monitor, pattern, 0),
         None => Learning::No,
     };
     if let Some(steer) = steer.filter(|_| occasion != Occasion::Command { outdated: true }) {
@@ -115,6 +132,22 @@ fn wrong(desk: &mut Desk, name: &str, found: &Found, monitor: Option<&Monitor>, 
             at_once: matches!(occasion, Occasion::Command { .. }),
         };
         pass(desk, monitor, flagged);
+    }
+}
+
+/// What is needed to write a finding down.
+fn record(desk: &Desk, judged: &Judged, verdict: Option<Kind>, description: &str, severity: Severity) -> Record {
+    let session = desk.cx.session();
+    Record {
+        monitor: judged.monitor.into(),
+        verdict,
+        id: finding::id(judged.monitor, session.now, judged.request, &session.session_id),
+        description: description.into(),
+        severity,
+        timestamp: session.now,
+        file: String::new(),
+        aside: None,
+        tries: 0,
     }
 }
 
