@@ -16,6 +16,7 @@
 mod samples;
 mod words;
 
+pub mod clock;
 pub mod definition;
 pub mod evidence;
 pub mod fault;
