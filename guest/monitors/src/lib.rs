@@ -20,6 +20,7 @@ pub mod clock;
 pub mod definition;
 pub mod evidence;
 pub mod fault;
+pub mod finding;
 pub mod glob;
 pub mod learning;
 pub mod patterns;
