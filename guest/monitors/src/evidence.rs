@@ -113,6 +113,13 @@ impl<'w> Evidence<'w> {
 #[serde(try_from = "String", into = "String")]
 pub struct Digest(u128);
 
+/// 64 bits that stand for a few bytes, the same on every machine.
+pub(crate) fn hash64(bytes: &[u8]) -> u64 {
+    let mut hasher = SipHasher13::new();
+    hash_part(&mut hasher, bytes);
+    hasher.finish()
+}
+
 /// Hashes a part so that its end cannot be moved into the next one.
 fn hash_part(hasher: &mut SipHasher13, bytes: &[u8]) {
     hasher.write(&(bytes.len() as u64).to_le_bytes());

@@ -25,6 +25,7 @@ mod words;
 pub mod backoff;
 pub mod branch;
 pub mod ceiling;
+pub mod clock;
 pub mod command;
 pub mod definition;
 pub mod desk;

@@ -100,3 +100,67 @@ pub fn severity_of(patterns: &[Pattern], finding: &str) -> Severity {
         .max_by_key(|pattern| pattern.description.len())
         .map_or(Severity::Warning, |pattern| pattern.severity)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patterns(text: &str) -> Sidecar<Pattern> {
+        parse("project", "p.json", text).unwrap()
+    }
+
+    #[test]
+    fn the_judge_gets_a_numbered_list_with_severities() {
+        let text = r#"[
+            {"id": "a", "description": "First", "severity": "error", "category": "c", "examples": ["unseen"]},
+            {"id": "b", "description": "Second"},
+            {"id": "c", "description": "Third", "severity": "info", "source": "learned"}
+        ]"#;
+        let patterns = patterns(text);
+        assert_eq!(list(&patterns.entries), "1. [error] First\n2. [warning] Second\n3. [info] Third");
+        assert_eq!(patterns.entries[2].source.as_deref(), Some("learned"));
+        assert_eq!(patterns.faults, []);
+    }
+
+    #[test]
+    fn d22_a_bad_entry_is_a_fault_and_leaves_the_others_in_use() {
+        let text = r#"[null, {"id": "a"}, {"id": "b", "description": " "}, {"description": "No id!"}, "x",
+            {"id": "c", "description": "d", "severity": "critical"}]"#;
+        let patterns = patterns(text);
+        let ids: Vec<&str> = patterns.entries.iter().map(|pattern| pattern.id.as_str()).collect();
+        assert_eq!(ids, ["no-id", "c"]);
+        assert_eq!(patterns.entries[1].severity, Severity::Warning);
+        let faults: Vec<(&str, bool)> =
+            patterns.faults.iter().map(|fault| (&*fault.pointer, fault.is_error())).collect();
+        assert_eq!(
+            faults,
+            [("/0", true), ("/1", true), ("/2", true), ("/3", false), ("/4", true), ("/5/severity", false)]
+        );
+    }
+
+    #[test]
+    fn d22_a_file_that_is_no_list_is_one_fault_and_a_byte_order_mark_is_none() {
+        for text in ["{}", "null", "[", ""] {
+            assert!(parse("project", "p.json", text).is_err(), "{text:?}");
+        }
+        assert_eq!(patterns("\u{feff}[{\"id\":\"a\",\"description\":\"d\"}]").entries.len(), 1);
+    }
+
+    #[test]
+    fn d14_a_finding_is_as_bad_as_the_pattern_that_it_names() {
+        let text = r#"[
+            {"id": "empty-catch", "description": "Silently catching exceptions", "severity": "error"},
+            {"id": "catch", "description": "Catching", "severity": "info"},
+            {"id": "no-plan", "description": "Starts without a plan", "severity": "info"}
+        ]"#;
+        let patterns = patterns(text).entries;
+        let severity = |finding: &str| severity_of(&patterns, finding);
+        assert_eq!(severity("empty-catch in a.ts"), Severity::Error);
+        assert_eq!(severity("It is *silently* catching  exceptions, in a.ts"), Severity::Error);
+        assert_eq!(severity("1. [info] Starts without a plan: renames at random"), Severity::Info);
+        assert_eq!(severity("matches no-plan"), Severity::Info);
+        assert_eq!(severity("empty-catches everywhere"), Severity::Warning, "whole words only");
+        assert_eq!(severity("something else"), Severity::Warning);
+        assert_eq!(severity(""), Severity::Warning);
+    }
+}

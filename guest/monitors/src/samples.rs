@@ -51,3 +51,12 @@ pub fn custom(custom_type: &str, content: &str) -> EntryBody {
         details: None,
     })
 }
+
+/// What a host makes of a change: the file's new document, or why it is left as it is.
+pub fn apply(change: &crate::sidecar::Change, file: Option<&str>) -> Result<serde_json::Value, String> {
+    let text = file.unwrap_or(&change.initial).trim_start_matches('\u{feff}');
+    let mut document = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let patch: json_patch::Patch = serde_json::from_str(&change.patch).unwrap();
+    json_patch::patch(&mut document, &patch).map_err(|error| error.to_string())?;
+    Ok(document)
+}

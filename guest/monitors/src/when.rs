@@ -145,3 +145,99 @@ impl From<When> for String {
         when.to_string()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::samples::*;
+
+    fn when(text: &str) -> When {
+        text.parse().unwrap()
+    }
+
+    fn holds(text: &str, bodies: Vec<EntryBody>) -> bool {
+        when(text).holds(&branch(bodies), 1)
+    }
+
+    #[test]
+    fn every_condition_of_the_documentation_is_read_and_written_back() {
+        for text in ["always", "has_tool_results", "has_file_writes", "has_bash", "tool(read)", "every(3)"] {
+            assert_eq!(when(text).to_string(), text);
+        }
+        assert_eq!(when(" tool( mcp-x:y z ) "), When::Tool("mcp-x:y z".into()));
+        assert_eq!(when("every( 12 )").to_string(), "every(12)");
+    }
+
+    #[test]
+    fn d21_what_is_no_condition_is_refused_and_never_fires() {
+        let error = |text: &str| text.parse::<When>().unwrap_err();
+        assert_eq!(error("has_tool_result"), WhenError::Unknown("has_tool_result".into()));
+        assert_eq!(error("Always"), WhenError::Unknown("Always".into()));
+        assert_eq!(error(""), WhenError::Unknown(String::new()));
+        assert_eq!(error("tool(a"), WhenError::Unknown("tool(a".into()));
+        assert_eq!(error("tool()"), WhenError::Tool("tool()".into()));
+        assert_eq!(error("tool(a)(b)"), WhenError::Tool("tool(a)(b)".into()));
+        for text in ["every(0)", "every(-1)", "every(+2)", "every(1.5)", "every(x)", "every()", "every(99999999999)"] {
+            assert_eq!(error(text), WhenError::Every(text.into()));
+        }
+    }
+
+    #[test]
+    fn always_holds_even_on_nothing() {
+        assert!(holds("always", vec![]));
+    }
+
+    #[test]
+    fn has_tool_results_looks_since_the_latest_user_message() {
+        let earlier = vec![user("a"), assistant("", &[("1", "read", "{}")]), result("1", "read", "x"), user("b")];
+        assert!(!holds("has_tool_results", earlier.clone()));
+        assert!(holds("has_tool_results", [earlier, vec![failure("2", "bash", "y")]].concat()));
+    }
+
+    #[test]
+    fn has_bash_and_tool_count_calls_whether_or_not_they_succeeded() {
+        let bodies = vec![
+            user("a"),
+            assistant("", &[("1", "bash", "{}"), ("2", "mcp-x", "{}")]),
+            failure("1", "bash", "exit 1"),
+            result("2", "mcp-x", "ok"),
+        ];
+        assert!(holds("has_bash", bodies.clone()));
+        assert!(holds("tool(mcp-x)", bodies.clone()));
+        assert!(!holds("tool(mcp)", bodies.clone()), "the whole name");
+        assert!(!holds("has_file_writes", bodies.clone()));
+        let later = [bodies, vec![user("b"), assistant("done", &[])]].concat();
+        assert!(!holds("has_bash", later.clone()) && !holds("tool(mcp-x)", later));
+    }
+
+    #[test]
+    fn d21_a_write_that_failed_is_no_write() {
+        let writes = |outcome| vec![user("a"), assistant("", &[("1", "write", "{}")]), outcome];
+        assert!(holds("has_file_writes", writes(result("1", "write", "ok"))));
+        assert!(!holds("has_file_writes", writes(failure("1", "write", "EPERM"))));
+        let second = vec![assistant("", &[("2", "edit", "{}")]), result("2", "edit", "ok")];
+        assert!(holds("has_file_writes", [writes(failure("1", "write", "EPERM")), second].concat()));
+    }
+
+    #[test]
+    fn d01_every_n_holds_at_each_nth_activation() {
+        let held = |text: &str| -> Vec<u32> { (1..=6).filter(|&n| when(text).holds(&[], n)).collect() };
+        assert_eq!(held("every(2)"), [2, 4, 6]);
+        assert_eq!(held("every(1)"), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(held("every(4)"), [4]);
+        assert!(!when("every(1)").holds(&[], 0), "before the first");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_condition_that_keeps_its_meaning_or_an_error(
+            text in "(always|has_bash|tool|every|[()0-9a-z _-]){0,6}",
+        ) {
+            if let Ok(when) = text.parse::<When>() {
+                prop_assert_eq!(when.to_string().parse::<When>(), Ok(when));
+            }
+        }
+    }
+}
