@@ -20,7 +20,12 @@ pub struct Desk<'cx, 'host> {
 impl<'cx, 'host> Desk<'cx, 'host> {
     /// Reads the states.
     pub fn open(cx: &'cx mut Context<'host>) -> Self {
-        let watch: Watch = cx.state(Scope::Session);
+        let watch = cx.state(Scope::Session);
+        Self::with(cx, watch)
+    }
+
+    /// Reads what is missing.
+    pub fn with(cx: &'cx mut Context<'host>, watch: Watch) -> Self {
         let memory: Memory = cx.state(Scope::Branch);
         Self { cx, watch_before: watch.clone(), memory_before: memory.clone(), watch, memory }
     }

@@ -10,7 +10,9 @@ mod recording;
 mod request;
 mod telling;
 
-use chaperone_sdk::{Answer, Completion, Context, Entry, FileError, Judgement, Level, LlmError, RequestId, Tone};
+use chaperone_sdk::{
+    AgentKind, Answer, Completion, Context, Entry, FileError, Judgement, Level, LlmError, RequestId, Scope, Tone,
+};
 
 use crate::branch::{self, Ending};
 use crate::command;
@@ -19,7 +21,7 @@ use crate::desk::Desk;
 use crate::errand::Errand;
 use crate::evidence::Window;
 use crate::exclusion::{self, Stand};
-use crate::memory::{self, Judging, Run};
+use crate::memory::{self, Judging, Run, Watch};
 use crate::roster::Listed;
 use crate::seeding;
 use consequences::{Judged, Occasion};
@@ -31,28 +33,36 @@ const JUDGED: usize = 16;
 
 /// The agent has finished a message or a turn, which ends like that.
 pub fn look(cx: &mut Context, trigger: Trigger, ending: Ending) {
-    let mut desk = Desk::open(cx);
-    activate(&mut desk, trigger, ending, None);
-    desk.close();
+    let watch: Watch = cx.state(Scope::Session);
+    let concerned = activation::concerned(&watch, trigger, ending, &cx.session().agent);
+    if !concerned.is_empty() {
+        let mut desk = Desk::with(cx, watch);
+        activate(&mut desk, concerned, None);
+        desk.close();
+    }
 }
 
 /// The agent's loop has ended: those look that wait for that, and what was found is told.
 pub fn end(cx: &mut Context) {
     let mut desk = Desk::open(cx);
     let agent = desk.cx.session().agent;
-    let is_main = agent.kind == chaperone_sdk::AgentKind::Main;
-    let looks = !activation::concerned(&desk.watch, Trigger::AgentEnd, Ending::AtRest, &agent).is_empty();
-    if !looks && (desk.memory.run.is_quiet() || !is_main) {
+    let is_main = agent.kind == AgentKind::Main;
+    let has_something_to_tell = is_main && !desk.memory.run.is_quiet();
+    let looks = |desk: &Desk, ending| activation::concerned(&desk.watch, Trigger::AgentEnd, ending, &agent);
+    if !has_something_to_tell && looks(&desk, Ending::AtRest).is_empty() {
         return;
     }
     let entries = branch::since_user(desk.cx);
     let ending = branch::last_message(&entries).map_or(Ending::GoesOn, branch::ending);
-    activate(&mut desk, Trigger::AgentEnd, ending, Some(entries));
-    if is_main && ending == Ending::BrokenOff {
-        desk.drop_steers(None);
-    } else if is_main {
-        desk.memory.run.ended = true;
-        delivery::deliver(&mut desk);
+    let concerned = looks(&desk, ending);
+    activate(&mut desk, concerned, Some(entries));
+    match ending {
+        _ if !is_main => {}
+        Ending::BrokenOff => drop_all(&mut desk),
+        Ending::AtRest | Ending::GoesOn => {
+            desk.memory.run.ended = true;
+            delivery::deliver(&mut desk);
+        }
     }
     desk.close();
 }
@@ -149,10 +159,8 @@ pub fn answered(cx: &mut Context, id: RequestId, answer: &Answer) {
     desk.close();
 }
 
-/// Makes all look that the event is for. `entries` are those since the user's message, if they were read already.
-fn activate(desk: &mut Desk, trigger: Trigger, ending: Ending, entries: Option<Vec<Entry>>) {
-    let agent = desk.cx.session().agent;
-    let concerned = activation::concerned(&desk.watch, trigger, ending, &agent);
+/// Makes these look, whom an event is for. `entries` are those since the user's message, if they were read already.
+fn activate(desk: &mut Desk, concerned: Vec<Listed>, entries: Option<Vec<Entry>>) {
     if concerned.is_empty() {
         return;
     }

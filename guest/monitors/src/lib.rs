@@ -54,8 +54,8 @@ pub mod when;
 mod samples;
 
 use chaperone_sdk::{
-    Answer, Command, Completion, CompletionItem, Content, Context, Description, Entry, EntryBody, FileError, Hook, Level,
-    LlmError, Plugin, RequestId, Scope, SettledReason, StartReason, Turn,
+    Answer, Command, Completion, CompletionItem, Content, Context, Description, Entry, EntryBody, FileError, Hook,
+    Level, LlmError, Plugin, RequestId, Scope, SettledReason, StartReason, Turn,
 };
 
 use crate::branch::{Ending, ending};
@@ -170,8 +170,7 @@ impl Plugin for Monitors {
 /// What the host is to call: only what these monitors need.
 fn description(roster: &Roster) -> Description {
     let looks_at = |trigger| roster.monitors.iter().any(|listed| listed.event == trigger);
-    let mut hooks =
-        vec![Hook::SessionStart, Hook::BranchChanged, Hook::Input, Hook::AgentEnd, Hook::AgentSettled];
+    let mut hooks = vec![Hook::SessionStart, Hook::BranchChanged, Hook::Input, Hook::AgentEnd, Hook::AgentSettled];
     if looks_at(Trigger::MessageEnd) {
         hooks.push(Hook::MessageEnd);
     }

@@ -226,7 +226,8 @@ impl Memory {
         if self.prompt != prompt {
             self.prompt = prompt;
             for notes in self.notes.values_mut() {
-                *notes = Notes { count: notes.count, back_off: std::mem::take(&mut notes.back_off), ..Notes::default() };
+                *notes =
+                    Notes { count: notes.count, back_off: std::mem::take(&mut notes.back_off), ..Notes::default() };
             }
             self.notes.retain(|_, notes| *notes != Notes::default());
         }
@@ -260,7 +261,8 @@ impl Run {
         let concerns = |name: &str| monitor.is_none_or(|monitor| monitor == name);
         self.flagged.retain(|flagged| !concerns(&flagged.monitor));
         self.waiting.retain(|waiting| !concerns(waiting));
-        let cancelled = self.judging.iter().filter(|(_, judging)| concerns(&judging.monitor)).map(|(&id, _)| id).collect();
+        let cancelled =
+            self.judging.iter().filter(|(_, judging)| concerns(&judging.monitor)).map(|(&id, _)| id).collect();
         self.judging.retain(|_, judging| !concerns(&judging.monitor));
         cancelled
     }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::learning::one_line;
+
 /// The kind of message, and of the entry that it becomes.
 pub const CUSTOM_TYPE: &str = "monitor-steer";
 
@@ -42,7 +44,9 @@ pub fn message(remarks: &[Remark<'_>]) -> String {
         message.push('\n');
     }
     message.push_str(match remarks {
-        [_] => "(An automatic observation by a monitor, not the user's word: weigh it against what the user asked for.)",
+        [_] => {
+            "(An automatic observation by a monitor, not the user's word: weigh it against what the user asked for.)"
+        }
         _ => "(Automatic observations by monitors, not the user's word: weigh them against what the user asked for.)",
     });
     message
@@ -64,11 +68,6 @@ fn line(remark: &Remark<'_>) -> String {
         (description, false) => format!("{description}. "),
     };
     format!("[{}] {found}{}", remark.monitor, one_line(remark.steer))
-}
-
-/// The text with each run of white space as one blank.
-pub fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn ends_a_sentence(text: &str) -> bool {

@@ -7,7 +7,7 @@ use chaperone_sdk::*;
 use serde_json::{Value, json};
 use support::*;
 
-fn three_prompts(host: &mut Host, answer: &str) {
+fn three_prompts(host: &mut TestHost, answer: &str) {
     for prompt in ["1", "2", "3"] {
         exchange(host, prompt, "bad");
         host.answer_all(|_| Ok(answer.into()));
@@ -139,10 +139,7 @@ fn a_new_message_of_the_user_drops_what_was_to_be_told_and_cancels_what_is_being
     let mut host = host(&[monitor("a", json!({"event": "turn_end"})), monitor("b", json!({"event": "turn_end"}))]);
     host.user("u");
     host.turn("bad", &[]);
-    let first = match &host.effects()[0] {
-        Effect::Complete(call) => call.id,
-        other => panic!("{other:?}"),
-    };
+    let first = call_ids(&host)[0];
     host.answer(first, Ok(fake::completion("FLAG:v")));
     host.fire(Event::Input { content: vec![Content::Text("stop, inspect first".into())] });
     assert_eq!(cancelled(&host), 1);
@@ -420,7 +417,9 @@ fn d33_a_finding_that_waits_for_the_users_decision_holds_nobody_up() {
 
 #[test]
 fn d34_a_finding_without_action_is_reported_and_shown() {
-    for actions in [json!({"on_flag": null, "on_new": null}), json!({"on_flag": {"steer": null}, "on_new": {"steer": ""}})] {
+    for actions in
+        [json!({"on_flag": null, "on_new": null}), json!({"on_flag": {"steer": null}, "on_new": {"steer": ""}})]
+    {
         for (answer, verdict) in [("FLAG:x", Verdict::Flag), ("NEW:p|x", Verdict::New)] {
             let mut host = host_with(json!({"actions": actions}));
             exchange(&mut host, "u", "bad");
@@ -436,8 +435,9 @@ fn d34_a_finding_without_action_is_reported_and_shown() {
 #[test]
 fn d34_the_ceiling_is_about_steers_and_never_silences_a_recorder() {
     let write = json!({"path": "g.json", "array_field": "gaps", "template": {"d": "{description}"}});
-    let mut host =
-        host_with(json!({"ceiling": 1, "escalate": "dismiss", "actions": {"on_flag": {"steer": null, "write": write}}}));
+    let mut host = host_with(
+        json!({"ceiling": 1, "escalate": "dismiss", "actions": {"on_flag": {"steer": null, "write": write}}}),
+    );
     three_prompts(&mut host, "FLAG:v");
     assert_eq!(json_file(&host, "workspace", "g.json")["gaps"].as_array().unwrap().len(), 3);
 }

@@ -8,7 +8,7 @@ use chaperone_sdk::*;
 use serde_json::{Value, json};
 use support::*;
 
-fn fail(host: &mut Host, error: LlmError) -> usize {
+fn fail(host: &mut TestHost, error: LlmError) -> usize {
     host.answer_all(|_| Err(error.clone()))
 }
 
@@ -42,7 +42,7 @@ fn a_clean_verdict_shows_nothing_and_all_others_are_shown() {
         ("CLEAN", None),
         ("FLAG:x", Some(("[m] x", Tone::Error))),
         ("NEW:p|x", Some(("[m] x", Tone::Warning))),
-        ("perhaps", Some(("[m] No verdict: the answer begins with none of CLEAN, FLAG and NEW: perhaps", Tone::Warning))),
+        ("perhaps", Some(("[m] No verdict: the answer holds no verdict: perhaps", Tone::Warning))),
     ] {
         let mut host = host_with(json!({}));
         exchange(&mut host, "go", "done");
@@ -94,10 +94,7 @@ fn d05_a_judge_that_fails_is_no_clean_verdict() {
     exchange(&mut host, "1", "bad");
     judge(&mut host, &["FLAG:x"]);
     exchange(&mut host, "2", "bad");
-    let id = match host.effects().iter().rev().find(|effect| matches!(effect, Effect::Complete(_))) {
-        Some(Effect::Complete(call)) => call.id,
-        _ => panic!("a call"),
-    };
+    let id = *call_ids(&host).last().unwrap();
     host.take_effects();
     host.answer(id, Ok(Completion { stop_reason: StopReason::Error, ..completion("") }));
     assert_eq!(judgements(&host)[0].verdict, Verdict::Unknown);
@@ -128,10 +125,7 @@ fn d05_a_call_that_was_ended_early_has_no_verdict_at_all() {
     exchange(&mut host, "1", "bad");
     fail(&mut host, LlmError::Cancelled);
     exchange(&mut host, "2", "bad");
-    let id = match host.effects().iter().find(|effect| matches!(effect, Effect::Complete(_))) {
-        Some(Effect::Complete(call)) => call.id,
-        _ => panic!("a call, since nothing has failed"),
-    };
+    let id = *call_ids(&host).last().unwrap();
     host.answer(id, Ok(Completion { stop_reason: StopReason::Aborted, ..completion("") }));
     assert!(judgements(&host).is_empty() && notes(&host).is_empty());
 }

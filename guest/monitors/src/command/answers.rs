@@ -5,10 +5,10 @@ use chaperone_sdk::Tone;
 use crate::fault::Fault;
 use crate::memory::{Memory, Watch};
 use crate::patterns::Pattern;
+use crate::roster::Listed;
 use crate::rules::Rule;
 use crate::scope::Target;
 use crate::status;
-use crate::roster::Listed;
 use crate::when::When;
 
 /// What can be typed.
@@ -138,7 +138,8 @@ pub fn faulty_files(faults: &[Fault]) -> Vec<String> {
         }
     }
     let line = |(mount, file): (&str, &str)| {
-        let of_file: Vec<&Fault> = faults.iter().filter(|fault| fault.mount == mount && fault.file == file).collect();
+        let of_file: Vec<&Fault> =
+            faults.iter().filter(|fault| *fault.mount == *mount && *fault.file == *file).collect();
         let gravest = of_file.iter().find(|fault| fault.is_error()).or(of_file.first())?;
         let more = match of_file.len() - 1 {
             0 => String::new(),

@@ -76,7 +76,8 @@ mod tests {
     use crate::definition::parse;
 
     fn values(prefix: &str) -> Vec<String> {
-        let text = r#"{"name":"style","description":"Looks at style","classify":{"prompt":"x"},"patterns":{"path":"p"}}"#;
+        let text =
+            r#"{"name":"style","description":"Looks at style","classify":{"prompt":"x"},"patterns":{"path":"p"}}"#;
         let (monitor, _) = parse("project", "monitors/style.monitor.json", text);
         let listed = Listed::new(&monitor.unwrap(), "project", "monitors/style.monitor.json", None);
         items(prefix, &[listed]).into_iter().map(|item| item.value).collect()

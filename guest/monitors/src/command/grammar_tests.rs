@@ -91,7 +91,8 @@ fn an_edit_that_lacks_something_says_how_it_is_written() {
     assert_eq!(said("style rules add"), "Usage: /monitors style rules add <text>");
     assert_eq!(said("style rules add   "), "Usage: /monitors style rules add <text>");
     assert_eq!(said("style rules remove"), "Usage: /monitors style rules remove <number>");
-    for line in ["style rules replace", "style rules replace 2", "style rules replace abc text", "style rules replace 0 x"]
+    for line in
+        ["style rules replace", "style rules replace 2", "style rules replace abc text", "style rules replace 0 x"]
     {
         assert_eq!(said(line), "Usage: /monitors style rules replace <number> <text>");
     }
@@ -106,10 +107,7 @@ fn numbers_are_whole_from_one_and_of_digits_alone() {
 
 #[test]
 fn unknown_words_after_a_name_are_named_beside_those_there_are() {
-    assert_eq!(
-        said("style rules paint"),
-        "Unknown rules action: paint\nAvailable: add, remove, replace"
-    );
+    assert_eq!(said("style rules paint"), "Unknown rules action: paint\nAvailable: add, remove, replace");
     assert_eq!(said("style paint"), "Unknown subcommand: paint\nAvailable: rules, patterns, dismiss, reset");
 }
 

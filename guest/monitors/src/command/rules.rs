@@ -76,9 +76,7 @@ fn change(list: &Sidecar<Rule>, edit: &Edit, now: u64) -> Result<(Option<String>
     match edit {
         Edit::Add(text) => Ok((None, list.add(text, now))),
         Edit::Remove(number) => Ok((Some(list.rule(*number)?.text.clone()), list.remove(*number)?)),
-        Edit::Replace(number, text) => {
-            Ok((Some(list.rule(*number)?.text.clone()), list.replace(*number, text, now)?))
-        }
+        Edit::Replace(number, text) => Ok((Some(list.rule(*number)?.text.clone()), list.replace(*number, text, now)?)),
     }
 }
 

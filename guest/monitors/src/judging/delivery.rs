@@ -19,8 +19,7 @@ pub fn take_due(run: &mut Run, roster: &Roster) -> Vec<Flagged> {
         && run.waiting.is_empty()
         && run.flagged.iter().all(|flagged| flagged.at_once || is_written_down(flagged));
     let is_due = |flagged: &Flagged| if flagged.at_once { is_written_down(flagged) } else { rest_is_due };
-    let (mut due, later): (Vec<Flagged>, Vec<Flagged>) =
-        std::mem::take(&mut run.flagged).into_iter().partition(is_due);
+    let (mut due, later): (Vec<Flagged>, Vec<Flagged>) = std::mem::take(&mut run.flagged).into_iter().partition(is_due);
     run.flagged = later;
     run.ended &= !rest_is_due;
     let kept_out = kept_out(&due, roster);

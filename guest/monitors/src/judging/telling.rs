@@ -5,22 +5,23 @@ use chaperone_sdk::{Line, Notice, Span, Tone};
 use super::answer::Found;
 use super::consequences::Occasion;
 use crate::desk::Desk;
-use crate::steer::{self, Kind};
+use crate::learning::one_line;
+use crate::steer::Kind;
 
 /// The kind of notice that shows a verdict.
 pub const CUSTOM_TYPE: &str = "monitor-verdict";
 
 /// A finding, what the agent is to be told, and the file that it goes to.
 pub fn wrong(desk: &mut Desk, name: &str, found: &Found, steer: Option<&str>, file: Option<&str>, occasion: Occasion) {
-    let description = steer::one_line(found.description);
+    let description = one_line(found.description);
     let (tone, word) = match found.kind {
         Kind::Flag => (Tone::Error, "FLAG"),
         Kind::New => (Tone::Warning, "NEW"),
     };
     let details = [
         Some(format!("verdict: {}", word.to_lowercase())),
-        found.pattern.map(|pattern| format!("pattern: {}", steer::one_line(pattern))),
-        steer.map(|steer| format!("steer: {}", steer::one_line(steer))),
+        found.pattern.map(|pattern| format!("pattern: {}", one_line(pattern))),
+        steer.map(|steer| format!("steer: {}", one_line(steer))),
         file.map(|file| format!("record: {file}")),
     ];
     desk.cx.show(Notice {
@@ -44,7 +45,7 @@ pub fn wrong(desk: &mut Desk, name: &str, found: &Found, steer: Option<&str>, fi
 pub fn unknown(desk: &mut Desk, name: &str, reason: &str) {
     desk.cx.show(Notice {
         custom_type: CUSTOM_TYPE.into(),
-        title: title(name, &format!("No verdict: {}", steer::one_line(reason)), Tone::Warning),
+        title: title(name, &format!("No verdict: {}", one_line(reason)), Tone::Warning),
         details: vec![plain("verdict: unknown".into())],
         data: Some(serde_json::json!({"monitor": name, "verdict": "unknown", "description": reason}).to_string()),
     });

@@ -7,7 +7,7 @@ use chaperone_sdk::fake::{FakeHost, Tooling};
 use chaperone_sdk::*;
 use serde_json::{Value, json};
 
-pub type Host = FakeHost<Monitors>;
+pub type TestHost = FakeHost<Monitors>;
 
 /// A tool call that answers `ok`.
 pub fn bash() -> Tooling {
@@ -39,8 +39,8 @@ fn merge(into: &mut Value, from: Value) {
 }
 
 /// A session over these monitors, which has begun.
-pub fn host(monitors: &[Value]) -> Host {
-    let mut host = Host::default();
+pub fn host(monitors: &[Value]) -> TestHost {
+    let mut host = TestHost::default();
     for monitor in monitors {
         let name = monitor["name"].as_str().unwrap();
         host.put("project", &format!("monitors/{name}.monitor.json"), monitor.to_string());
@@ -52,12 +52,12 @@ pub fn host(monitors: &[Value]) -> Host {
 }
 
 /// A session over one monitor `m`.
-pub fn host_with(changes: Value) -> Host {
+pub fn host_with(changes: Value) -> TestHost {
     host(&[monitor("m", changes)])
 }
 
 /// Answers the open calls with these texts, in order; there must be as many calls as answers.
-pub fn judge(host: &mut Host, answers: &[&str]) {
+pub fn judge(host: &mut TestHost, answers: &[&str]) {
     let mut left = answers.iter();
     let cancelled = cancelled(host);
     assert_eq!(cancelled, 0, "this host does not forget cancelled calls");
@@ -69,14 +69,14 @@ pub fn judge(host: &mut Host, answers: &[&str]) {
 }
 
 /// The user's prompt, and the agent's answer to it, with the end of the run.
-pub fn exchange(host: &mut Host, prompt: &str, answer: &str) {
+pub fn exchange(host: &mut TestHost, prompt: &str, answer: &str) {
     host.user(prompt);
     host.turn(answer, &[]);
     host.end();
 }
 
 /// The steers reach the agent, which answers them.
-pub fn answer_steer(host: &mut Host, answer: &str) {
+pub fn answer_steer(host: &mut TestHost, answer: &str) {
     let messages: Vec<Injection> = host.injections().into_iter().cloned().collect();
     assert_eq!(messages.len(), 1, "steers in one run");
     host.take_effects();
@@ -92,7 +92,7 @@ pub fn answer_steer(host: &mut Host, answer: &str) {
 }
 
 /// The calls among the effects.
-pub fn calls(host: &Host) -> Vec<&CompletionRequest> {
+pub fn calls(host: &TestHost) -> Vec<&CompletionRequest> {
     let calls = host.effects().iter().filter_map(|effect| match effect {
         Effect::Complete(call) => Some(&call.request),
         _ => None,
@@ -100,18 +100,27 @@ pub fn calls(host: &Host) -> Vec<&CompletionRequest> {
     calls.collect()
 }
 
+/// The ids of the calls among the effects.
+pub fn call_ids(host: &TestHost) -> Vec<RequestId> {
+    let ids = host.effects().iter().filter_map(|effect| match effect {
+        Effect::Complete(call) => Some(call.id),
+        _ => None,
+    });
+    ids.collect()
+}
+
 /// How many calls were cancelled.
-pub fn cancelled(host: &Host) -> usize {
+pub fn cancelled(host: &TestHost) -> usize {
     host.effects().iter().filter(|effect| matches!(effect, Effect::Cancel { .. })).count()
 }
 
 /// The labels of the calls among the effects.
-pub fn asked(host: &Host) -> Vec<&str> {
+pub fn asked(host: &TestHost) -> Vec<&str> {
     calls(host).into_iter().map(|call| call.label.as_str()).collect()
 }
 
 /// The lines of all steers, without the last one of each, which says who speaks.
-pub fn steers(host: &Host) -> Vec<String> {
+pub fn steers(host: &TestHost) -> Vec<String> {
     let lines = host.injections().into_iter().flat_map(|message| {
         let mut lines: Vec<String> = message.content.lines().map(str::to_owned).collect();
         assert!(lines.pop().unwrap().contains("not the user's word"));
@@ -121,7 +130,7 @@ pub fn steers(host: &Host) -> Vec<String> {
 }
 
 /// The passing messages.
-pub fn notes(host: &Host) -> Vec<&str> {
+pub fn notes(host: &TestHost) -> Vec<&str> {
     let notes = host.effects().iter().filter_map(|effect| match effect {
         Effect::Notify { text, .. } => Some(text.as_str()),
         _ => None,
@@ -130,14 +139,14 @@ pub fn notes(host: &Host) -> Vec<&str> {
 }
 
 /// The only passing message.
-pub fn note(host: &Host) -> &str {
+pub fn note(host: &TestHost) -> &str {
     let notes = notes(host);
     assert_eq!(notes.len(), 1, "{notes:?}");
     notes[0]
 }
 
 /// The notices of a kind.
-pub fn notices<'h>(host: &'h Host, custom_type: &str) -> Vec<&'h Notice> {
+pub fn notices<'h>(host: &'h TestHost, custom_type: &str) -> Vec<&'h Notice> {
     let notices = host.effects().iter().filter_map(|effect| match effect {
         Effect::Show(notice) if notice.custom_type == custom_type => Some(notice),
         _ => None,
@@ -151,7 +160,7 @@ pub fn title(notice: &Notice) -> String {
 }
 
 /// What was reported of judges.
-pub fn judgements(host: &Host) -> Vec<&Judgement> {
+pub fn judgements(host: &TestHost) -> Vec<&Judgement> {
     let judgements = host.effects().iter().filter_map(|effect| match effect {
         Effect::Judged(judgement) => Some(judgement),
         _ => None,
@@ -160,7 +169,7 @@ pub fn judgements(host: &Host) -> Vec<&Judgement> {
 }
 
 /// The open dialogs: id, title, body.
-pub fn dialogs(host: &Host) -> Vec<(RequestId, &str, &str)> {
+pub fn dialogs(host: &TestHost) -> Vec<(RequestId, &str, &str)> {
     let dialogs = host.effects().iter().filter_map(|effect| match effect {
         Effect::Ask { id, prompt: Prompt::Confirm((title, body)) } => Some((*id, title.as_str(), body.as_str())),
         _ => None,
@@ -169,7 +178,7 @@ pub fn dialogs(host: &Host) -> Vec<(RequestId, &str, &str)> {
 }
 
 /// Answers the only open dialog.
-pub fn answer_dialog(host: &mut Host, answer: Answer) {
+pub fn answer_dialog(host: &mut TestHost, answer: Answer) {
     let dialogs = dialogs(host);
     assert_eq!(dialogs.len(), 1, "{dialogs:?}");
     let id = dialogs[0].0;
@@ -178,7 +187,7 @@ pub fn answer_dialog(host: &mut Host, answer: Answer) {
 }
 
 /// The lines of the log.
-pub fn log(host: &Host) -> Vec<&str> {
+pub fn log(host: &TestHost) -> Vec<&str> {
     let lines = host.effects().iter().filter_map(|effect| match effect {
         Effect::Log { message, .. } => Some(message.as_str()),
         _ => None,
@@ -187,7 +196,7 @@ pub fn log(host: &Host) -> Vec<&str> {
 }
 
 /// What the status bar was last set to.
-pub fn status(host: &Host) -> Option<String> {
+pub fn status(host: &TestHost) -> Option<String> {
     host.effects().iter().rev().find_map(|effect| match effect {
         Effect::SetStatus { text } => text.as_ref().map(|line| line.iter().map(|span| span.text.as_str()).collect()),
         _ => None,
@@ -195,29 +204,29 @@ pub fn status(host: &Host) -> Option<String> {
 }
 
 /// Runs `/monitors arguments` and returns what it answered.
-pub fn monitors(host: &mut Host, arguments: &str) -> String {
+pub fn monitors(host: &mut TestHost, arguments: &str) -> String {
     host.take_effects();
     run(host, "monitors", arguments);
     note(host).to_owned()
 }
 
 /// Runs `/name arguments`.
-pub fn run(host: &mut Host, name: &str, arguments: &str) {
+pub fn run(host: &mut TestHost, name: &str, arguments: &str) {
     host.fire(Event::Command { name: name.into(), arguments: arguments.into() });
 }
 
 /// A JSON file of a mount.
-pub fn json_file(host: &Host, mount: &str, path: &str) -> Value {
+pub fn json_file(host: &TestHost, mount: &str, path: &str) -> Value {
     serde_json::from_str(host.file(mount, path).unwrap_or_else(|| panic!("{mount}:{path} is missing"))).unwrap()
 }
 
 /// The monitor's stored notes on the branch.
-pub fn remembered(host: &Host) -> Value {
+pub fn remembered(host: &TestHost) -> Value {
     let stored: Value = serde_json::from_slice(host.state(Scope::Branch).unwrap_or(b"{\"value\":{}}")).unwrap();
     stored["value"].clone()
 }
 
 /// How many steers in a row are counted for `m`.
-pub fn count(host: &Host) -> u64 {
+pub fn count(host: &TestHost) -> u64 {
     remembered(host)["notes"]["m"]["count"].as_u64().unwrap_or(0)
 }
