@@ -337,6 +337,13 @@ fn d11_a_write_that_cannot_work_is_found_at_load() {
 }
 
 #[test]
+fn a_placeholder_of_an_entry_that_nothing_is_put_into_is_a_warning() {
+    let template = json!({"id": "{finding_id}", "at": [{"d": "{description} {timestamp}"}, "{monitor} {severity}"]});
+    let write = json!({"path": "g.json", "array_field": "gaps", "template": template});
+    is_warning(on_flag(json!({"write": write})), "/actions/on_flag/write/template/at/1");
+}
+
+#[test]
 fn a_steer_that_says_nothing_is_none_and_one_that_nobody_hears_is_a_warning() {
     for nothing in [json!(null), json!(""), json!("  ")] {
         assert_eq!(good(on_flag(json!({"steer": nothing}))).actions.on_flag.unwrap().steer, None);

@@ -164,6 +164,18 @@ fn d22_a_monitor_without_usable_patterns_is_inactive_and_says_why() {
 }
 
 #[test]
+fn a_fault_in_a_list_that_two_monitors_share_is_told_once() {
+    let mut host = host(&[
+        ("project", "a.monitor.json", monitor("a", &[])),
+        ("project", "b.monitor.json", monitor("b", &[])),
+        ("project", "p.json", json!([{"id": "p", "description": "pd"}, null])),
+    ]);
+    let roster = roster(&mut host);
+    assert_eq!((roster.monitors.len(), roster.faults.len()), (2, 1));
+    assert_eq!(&*roster.faults[0].pointer, "/1");
+}
+
+#[test]
 fn d22_a_byte_order_mark_switches_nothing_off() {
     let mut host = host(&[]);
     host.put("project", "monitors/m.monitor.json", format!("\u{feff}{}", monitor("m", &[])));
