@@ -43,19 +43,13 @@ pub struct Record {
     pub aside: Option<String>,
 }
 
-/// Neither the file nor the one beside it can take the finding.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{} {reason}, and {} {aside_reason}", file.path, aside.path)]
-pub struct NoPlace {
-    /// The file that the monitor names.
-    pub file: Location,
-    /// Why it cannot take the finding.
-    pub reason: String,
-    /// The file beside it.
-    pub aside: Location,
-    /// Why that one cannot take it either.
-    pub aside_reason: String,
-}
+/// Neither the file nor the one beside it can take the finding; which, and why not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoPlace(String);
+
+/// The placeholders of an entry's template.
+pub const PLACEHOLDERS: [&str; 5] = ["finding_id", "description", "severity", "monitor_name", "timestamp"];
 
 /// An id for a finding: the monitor's name, a hyphen, and letters and digits that no other finding has.
 ///
@@ -113,7 +107,7 @@ pub fn record(
     let aside = file_beside(&file);
     match change(write, entry, read(&aside)) {
         Ok(change) => Ok(Record { file: aside, change, aside: Some(format!("{} {reason}", file.path)) }),
-        Err(aside_reason) => Err(NoPlace { file, reason, aside, aside_reason }),
+        Err(aside_reason) => Err(NoPlace(format!("{} {reason}, and {} {aside_reason}", file.path, aside.path))),
     }
 }
 

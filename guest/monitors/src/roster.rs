@@ -67,6 +67,15 @@ impl Roster {
     pub fn find(&self, name: &str) -> Option<&Listed> {
         self.monitors.iter().find(|monitor| monitor.name == name)
     }
+
+    /// Adds what is wrong with a file that several monitors may name.
+    fn report(&mut self, faults: impl IntoIterator<Item = Fault>) {
+        for fault in faults {
+            if !self.faults.contains(&fault) {
+                self.faults.push(fault);
+            }
+        }
+    }
 }
 
 impl Listed {
@@ -116,16 +125,16 @@ pub fn discover(cx: &Context) -> Roster {
 pub fn load(cx: &Context, listed: &Listed) -> Result<Monitor, Fault> {
     let Listed { mount, file, name, .. } = listed;
     let text = cx.read(mount, file).map_err(|error| unreadable(mount, file, &error))?;
-    let (monitor, faults) = definition::parse(mount, file, &text);
-    let mut report = Report::new(mount, file);
-    match monitor {
-        Some(monitor) if monitor.name == *name => return Ok(monitor),
-        Some(monitor) => {
-            report.error("/name", format!("was `{name}`, and is now `{}`", monitor.name), "nothing: it is read anew")
+    match definition::parse(mount, file, &text) {
+        (Some(monitor), _) if monitor.name == *name => Ok(monitor),
+        (Some(monitor), _) => {
+            let mut report = Report::new(mount, file);
+            let message = format!("was `{name}`, and is now `{}`", monitor.name);
+            report.error("/name", message, "try again: the list of monitors is read anew");
+            Err(report.into_faults().pop().expect("an error was reported"))
         }
-        None => report.error("", "cannot be used", "run `/monitors check`"),
+        (None, faults) => Err(faults.into_iter().find(Fault::is_error).expect("only an error leaves no monitor")),
     }
-    Err(faults.into_iter().chain(report.into_faults()).find(Fault::is_error).expect("an error was reported"))
 }
 
 /// Adds the monitor of a file to the roster, or what is wrong with it.
@@ -156,24 +165,24 @@ fn check_lists(cx: &Context, roster: &mut Roster, monitor: &Monitor) -> Option<S
     let mut inactive = None;
     match patterns::load(cx, &monitor.patterns) {
         Ok(list) => {
-            roster.faults.extend(list.faults);
+            roster.report(list.faults);
             if list.entries.is_empty() {
                 inactive = Some(format!("there are no patterns in {mount}:{path}"));
                 let mut report = Report::new(mount, path);
                 report.warning("", "has no usable pattern, so the monitor never looks", "add a pattern");
-                roster.faults.extend(report.into_faults());
+                roster.report(report.into_faults());
             }
         }
         Err(fault) => {
             inactive = Some(format!("{mount}:{path}: {}", fault.message));
-            roster.faults.push(fault);
+            roster.report([fault]);
         }
     }
     match rules::load(cx, &monitor.instructions) {
-        Ok(list) => roster.faults.extend(list.faults),
+        Ok(list) => roster.report(list.faults),
         Err(fault) => {
             inactive.get_or_insert_with(|| format!("{}:{}: {}", fault.mount, fault.file, fault.message));
-            roster.faults.push(fault);
+            roster.report([fault]);
         }
     }
     inactive

@@ -9,13 +9,20 @@ use crate::fault::{Report, pointer_to};
 /// One object of the file. `null` counts as absent everywhere.
 pub struct Fields<'a> {
     pointer: String,
-    members: Option<&'a Map<String, Value>>,
+    members: Members<'a>,
+}
+
+enum Members<'a> {
+    There(&'a Map<String, Value>),
+    Absent,
+    /// Something else stands there, which was reported.
+    Wrong,
 }
 
 impl<'a> Fields<'a> {
     /// The file's root.
     pub fn root(members: &'a Map<String, Value>) -> Self {
-        Self { pointer: String::new(), members: Some(members) }
+        Self { pointer: String::new(), members: Members::There(members) }
     }
 
     /// The place of a field.
@@ -25,12 +32,21 @@ impl<'a> Fields<'a> {
 
     /// A field's value.
     pub fn value(&self, key: &str) -> Option<&'a Value> {
-        self.members?.get(key).filter(|value| !value.is_null())
+        match self.members {
+            Members::There(members) => members.get(key).filter(|value| !value.is_null()),
+            Members::Absent | Members::Wrong => None,
+        }
+    }
+
+    /// Whether the object is there.
+    pub fn is_present(&self) -> bool {
+        matches!(self.members, Members::There(_))
     }
 
     /// Warns of every field that is not among the known ones.
     pub fn warn_of_others(&self, report: &mut Report, known: &[&str]) {
-        for key in self.members.into_iter().flat_map(Map::keys).filter(|key| !known.contains(&key.as_str())) {
+        let Members::There(members) = self.members else { return };
+        for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
             report.warning(
                 self.pointer(key),
                 format!("`{key}` is not a known field and has no effect"),
@@ -41,24 +57,21 @@ impl<'a> Fields<'a> {
 
     /// An object; absent or wrong, it has no fields.
     pub fn object(&self, report: &mut Report, key: &str) -> Self {
-        let members = match self.value(key) {
-            None => None,
-            Some(Value::Object(members)) => Some(members),
-            Some(other) => {
+        let pointer = self.pointer(key);
+        let members = match (self.value(key), &self.members) {
+            (None, Members::Wrong) => Members::Wrong,
+            (None, _) => Members::Absent,
+            (Some(Value::Object(members)), _) => Members::There(members),
+            (Some(other), _) => {
                 report.error(
-                    self.pointer(key),
+                    pointer.as_str(),
                     format!("is {}, not an object", kind(other)),
                     "write an object in braces",
                 );
-                None
+                Members::Wrong
             }
         };
-        Self { pointer: self.pointer(key), members }
-    }
-
-    /// Whether the object is there.
-    pub fn is_present(&self) -> bool {
-        self.members.is_some()
+        Self { pointer, members }
     }
 
     /// A text.
@@ -74,13 +87,11 @@ impl<'a> Fields<'a> {
 
     /// A text that must be there and not be blank.
     pub fn required_text(&self, report: &mut Report, key: &str, mend: &str) -> Option<&'a str> {
-        let value = self.value(key);
-        let text = self.text(report, key);
-        match text {
-            Some(text) if !text.trim().is_empty() => return Some(text),
-            Some(_) => report.error(self.pointer(key), "is empty", mend),
-            None if value.is_none() => report.error(self.pointer(key), "is missing", mend),
-            None => {}
+        match (self.text(report, key), self.value(key), &self.members) {
+            (Some(text), ..) if !text.trim().is_empty() => return Some(text),
+            (Some(_), ..) => report.error(self.pointer(key), "is empty", mend),
+            (None, None, Members::There(_) | Members::Absent) => report.error(self.pointer(key), "is missing", mend),
+            (None, Some(_), _) | (None, None, Members::Wrong) => {}
         }
         None
     }
@@ -107,24 +118,25 @@ impl<'a> Fields<'a> {
 
     /// A whole number from 1.
     pub fn count(&self, report: &mut Report, key: &str, default: NonZeroU32) -> NonZeroU32 {
-        let mend = "write a whole number from 1";
-        let number = match self.value(key) {
-            None => return default,
-            Some(Value::Number(number)) => number.as_u64().or_else(|| whole(number.as_f64()?)),
-            Some(Value::String(text)) => {
-                let number = text.trim().parse().ok();
-                if number.is_some() {
+        let Some(value) = self.value(key) else { return default };
+        let number = match value {
+            Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        match number.and_then(|number| u32::try_from(number).ok()).and_then(NonZeroU32::new) {
+            Some(count) => {
+                if value.is_string() {
                     report.warning(self.pointer(key), "is a number in quotes", "write it without the quotes");
                 }
-                number
+                count
             }
-            Some(_) => None,
-        };
-        number.and_then(|number| u32::try_from(number).ok()).and_then(NonZeroU32::new).unwrap_or_else(|| {
-            let value = self.value(key).map(Value::to_string).unwrap_or_default();
-            report.error(self.pointer(key), format!("`{value}` is not a whole number from 1"), mend);
-            default
-        })
+            None => {
+                let message = format!("`{value}` is not a whole number from 1");
+                report.error(self.pointer(key), message, "write a whole number from 1");
+                default
+            }
+        }
     }
 
     /// `true` or `false`.

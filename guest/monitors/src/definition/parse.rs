@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::fields::{Fields, alternatives, kind};
 use super::*;
-use crate::fault::{Fault, Report};
+use crate::fault::{Fault, Report, pointer_to};
 use crate::glob::Glob;
-use crate::template;
+use crate::{finding, template};
 
 const ROOT: &[&str] = &[
     "$schema",
@@ -305,7 +305,30 @@ fn entry_template(report: &mut Report, write: &Fields, merge: Merge) -> Option<M
             "add an `id`, or write merge: append",
         );
     }
+    for (key, value) in &template {
+        warn_of_placeholders(report, &pointer_to(&pointer, key), value);
+    }
     Some(template)
+}
+
+/// Warns of each placeholder of an entry's template that nothing is put into.
+fn warn_of_placeholders(report: &mut Report, pointer: &str, template: &Value) {
+    match template {
+        Value::String(text) => {
+            for word in template::placeholders(text).filter(|word| !finding::PLACEHOLDERS.contains(word)) {
+                let message = format!("`{{{word}}}` is not a placeholder and stays as it is");
+                report.warning(pointer, message, format!("write one of {}", finding::PLACEHOLDERS.join(", ")));
+            }
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, item)| warn_of_placeholders(report, &format!("{pointer}/{index}"), item)),
+        Value::Object(members) => {
+            members.iter().for_each(|(key, item)| warn_of_placeholders(report, &pointer_to(pointer, key), item));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// A finding's file: in the project, and never above it.

@@ -164,10 +164,10 @@ fn digests_are_the_same_on_every_machine() {
 }
 
 fn any_body() -> impl Strategy<Value = EntryBody> {
-    let text = ".{0,40}";
+    let text = ".{0,8}";
     prop_oneof![
         text.prop_map(|text| user(&text)),
-        (text, proptest::collection::vec((text, text), 0..8)).prop_map(|(text, calls)| {
+        (text, proptest::collection::vec((text, text), 0..6)).prop_map(|(text, calls)| {
             let calls: Vec<(&str, &str, &str)> = calls.iter().map(|(a, b)| (a.as_str(), "t", b.as_str())).collect();
             assistant(&text, &calls)
         }),
@@ -181,7 +181,7 @@ fn any_body() -> impl Strategy<Value = EntryBody> {
 
 proptest! {
     #[test]
-    fn any_branch_can_be_collected_within_the_limits(bodies in proptest::collection::vec(any_body(), 0..60)) {
+    fn any_branch_can_be_collected_within_the_limits(bodies in proptest::collection::vec(any_body(), 0..30)) {
         let entries = branch(bodies);
         let window = Window::new(&entries);
         let says_something = |entry: &&Entry| match &entry.body {
