@@ -2,20 +2,17 @@
 
 pub mod activation;
 pub mod answer;
-mod ceiling_dialog;
+pub mod ceiling_dialog;
 pub mod consequences;
 pub mod delivery;
-mod lessons;
-mod recording;
+pub mod lessons;
+pub mod recording;
 mod request;
-mod telling;
+pub mod telling;
 
-use chaperone_sdk::{
-    AgentKind, Answer, Completion, Context, Entry, FileError, Judgement, Level, LlmError, RequestId, Scope, Tone,
-};
+use chaperone_sdk::{AgentKind, Context, Entry, Level, Scope, Tone};
 
 use crate::branch::{self, Ending};
-use crate::command;
 use crate::definition::Trigger;
 use crate::desk::Desk;
 use crate::errand::Errand;
@@ -23,8 +20,6 @@ use crate::evidence::Window;
 use crate::exclusion::{self, Stand};
 use crate::memory::{self, Judging, Run, Watch};
 use crate::roster::Listed;
-use crate::seeding;
-use consequences::{Judged, Occasion};
 
 pub use request::{MAX_OUTPUT_TOKENS, TIMEOUT_MS};
 
@@ -94,71 +89,6 @@ pub fn run_command(desk: &mut Desk, name: &str) {
     }
 }
 
-/// A judge has answered, or has failed to.
-pub fn completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, LlmError>) {
-    let mut desk = Desk::open(cx);
-    let (name, entry, occasion) = if let Some(judging) = desk.memory.run.judging.remove(&id) {
-        (judging.monitor, judging.entry, Occasion::Event(judging.digest))
-    } else if let Some(Errand::Command { monitor, entry, outdated }) = desk.watch.errands.remove(&id) {
-        (monitor, entry, Occasion::Command { outdated })
-    } else {
-        return;
-    };
-    match answer::read(outcome) {
-        None => telling::no_verdict(&mut desk, &name, occasion),
-        Some(verdict) => {
-            desk.cx.judged(Judgement {
-                watcher: name.clone(),
-                verdict: verdict.kind(),
-                description: verdict.description().map(str::to_owned),
-                request: Some(id),
-                entry,
-            });
-            let judged = Judged { monitor: &name, verdict: &verdict, occasion, request: id };
-            consequences::follow(&mut desk, &judged);
-        }
-    }
-    release(&mut desk);
-    delivery::deliver(&mut desk);
-    desk.close();
-}
-
-/// The host has written a file, or has not.
-pub fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
-    let mut desk = Desk::open(cx);
-    match desk.watch.errands.remove(&id) {
-        Some(Errand::Finding(record)) => recording::stored(&mut desk, record, outcome),
-        Some(Errand::Pattern { monitor, pattern, tries }) => {
-            lessons::stored(&mut desk, id, &monitor, &pattern, tries, outcome);
-            delivery::deliver(&mut desk);
-        }
-        Some(Errand::Rules { monitor, edit, was, tries }) => {
-            command::rules::stored(&mut desk, &monitor, edit, was, tries, outcome);
-        }
-        Some(Errand::Seed { file }) => seeding::stored(&mut desk, file, outcome),
-        Some(other) => {
-            desk.watch.sent(id, other);
-        }
-        None => {}
-    }
-    desk.close();
-}
-
-/// The user has answered a dialog, or nobody could.
-pub fn answered(cx: &mut Context, id: RequestId, answer: &Answer) {
-    let mut desk = Desk::open(cx);
-    match desk.watch.errands.remove(&id) {
-        Some(Errand::Ceiling { monitor, flagged }) => {
-            ceiling_dialog::answered(&mut desk, &monitor, flagged, answer);
-            delivery::deliver(&mut desk);
-        }
-        Some(Errand::SeedOffer) => seeding::answered(&mut desk, answer),
-        Some(other) => desk.watch.sent(id, other),
-        None => {}
-    }
-    desk.close();
-}
-
 /// Makes these look, whom an event is for. `entries` are those since the user's message, if they were read already.
 fn activate(desk: &mut Desk, concerned: Vec<Listed>, entries: Option<Vec<Entry>>) {
     if concerned.is_empty() {
@@ -199,7 +129,7 @@ fn activate(desk: &mut Desk, concerned: Vec<Listed>, entries: Option<Vec<Entry>>
 }
 
 /// Makes those ask or keep out that waited for what is decided now.
-fn release(desk: &mut Desk) {
+pub fn release(desk: &mut Desk) {
     if desk.memory.run.waiting.is_empty() {
         return;
     }

@@ -13,7 +13,8 @@
 //! The parts that know what has happened so far:
 //! - [`memory`] and [`errand`] are what is remembered between hooks, [`desk`] reads and writes it for one hook;
 //! - [`judging`] goes from an event to the message that the agent gets, with the rules of [`exclusion`], [`backoff`]
-//!   and [`ceiling`], and the words of [`steer`];
+//!   and [`ceiling`], and the words of [`steer`]; [`branch`] is what it looks at;
+//! - [`replies`] takes the host's answers to whoever asked;
 //! - [`command`] is `/monitors`, [`status`] the status bar, [`seeding`] the three bundled monitors.
 //!
 //! Here, the hooks are handed to them; no rule stands here.
@@ -39,6 +40,7 @@ pub mod judging;
 pub mod learning;
 pub mod memory;
 pub mod patterns;
+pub mod replies;
 pub mod roster;
 pub mod rules;
 pub mod scope;
@@ -138,15 +140,15 @@ impl Plugin for Monitors {
     }
 
     fn llm_completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, LlmError>) {
-        judging::completed(cx, id, outcome);
+        replies::completed(cx, id, outcome);
     }
 
     fn answered(cx: &mut Context, id: RequestId, answer: Answer) {
-        judging::answered(cx, id, &answer);
+        replies::answered(cx, id, &answer);
     }
 
     fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
-        judging::stored(cx, id, outcome);
+        replies::stored(cx, id, outcome);
     }
 
     fn command(cx: &mut Context, name: String, arguments: String) {

@@ -41,7 +41,7 @@ pub struct Judged<'v> {
 }
 
 /// What the monitor's file wants done about a finding. None: it is only reported.
-pub fn action<'m>(monitor: &'m Monitor, kind: Kind) -> Option<&'m Action> {
+pub fn action(monitor: &Monitor, kind: Kind) -> Option<&Action> {
     match kind {
         Kind::Flag => monitor.actions.on_flag.as_ref(),
         Kind::New => monitor.actions.on_new.as_ref(),
