@@ -1,0 +1,381 @@
+//! From the text of a file to a [`Monitor`], with every fault on the way.
+
+use std::collections::HashSet;
+
+use chaperone_sdk::Location;
+use serde_json::{Map, Value};
+
+use super::fields::{Fields, alternatives, kind};
+use super::*;
+use crate::fault::{Fault, Report, pointer_to};
+use crate::glob::Glob;
+use crate::{finding, template};
+
+const ROOT: &[&str] = &[
+    "$schema",
+    "name",
+    "description",
+    "event",
+    "when",
+    "scope",
+    "classify",
+    "patterns",
+    "instructions",
+    "actions",
+    "ceiling",
+    "escalate",
+];
+const SCOPE: &[&str] = &["target", "filter"];
+const FILTER: &[&str] = &["agent_type", "step_name", "workflow"];
+const CLASSIFY: &[&str] = &["model", "context", "excludes", "max_per_prompt", "prompt"];
+const PATTERNS: &[&str] = &["path", "learn"];
+const INSTRUCTIONS: &[&str] = &["path"];
+const ACTIONS: &[&str] = &["on_flag", "on_new", "on_clean"];
+const ACTION: &[&str] = &["steer", "learn_pattern", "write"];
+const WRITE: &[&str] = &["path", "merge", "array_field", "template", "schema"];
+
+/// Reads a monitor file. Finds all faults; the monitor is there only if none of them is an error.
+///
+/// `file` is the file's path in `mount`: the files that it names are resolved from its folder.
+pub fn parse(mount: &str, file: &str, text: &str) -> (Option<Monitor>, Vec<Fault>) {
+    let mut report = Report::new(mount, file);
+    let monitor = read(&mut report, mount, file, text).filter(|_| !report.has_error());
+    (monitor, report.into_faults())
+}
+
+fn read(report: &mut Report, mount: &str, file: &str, text: &str) -> Option<Monitor> {
+    let members = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
+        Ok(Value::Object(members)) => members,
+        Ok(other) => {
+            report.error("", format!("is {}, not an object", kind(&other)), "write one object in braces");
+            return None;
+        }
+        Err(error) => {
+            report.error("", format!("is not JSON: {error}"), "mend it at that line and column");
+            return None;
+        }
+    };
+    let root = Fields::root(&members);
+    root.warn_of_others(report, ROOT);
+    let event = root.choice(report, "event", Trigger::ALL, Trigger::word, Trigger::MessageEnd);
+    let name = name(report, &root, event);
+    let scope = subject(report, &root);
+    let folder = Folder { mount, path: file.rsplit_once('/').map_or("", |(folder, _)| folder) };
+    let patterns = root.object(report, "patterns");
+    patterns.warn_of_others(report, PATTERNS);
+    let instructions = root.object(report, "instructions");
+    instructions.warn_of_others(report, INSTRUCTIONS);
+    let patterns_path = patterns.required_text(report, "path", "name the file that lists the patterns");
+    let instructions_path = match instructions.text(report, "path") {
+        Some(path) if !path.trim().is_empty() => Some(path.to_owned()),
+        _ => name.as_ref().map(|name| format!("{name}.instructions.json")),
+    };
+    let description = description(report, &root);
+    let when = when(report, &root);
+    let classify = classify(report, &root);
+    let patterns_file = patterns_path.and_then(|path| folder.resolve(report, patterns.pointer("path"), path));
+    let learn = patterns.flag(report, "learn", true);
+    let instructions_file =
+        instructions_path.and_then(|path| folder.resolve(report, instructions.pointer("path"), &path));
+    let actions = actions(report, &root, scope.target);
+    let ceiling = root.count(report, "ceiling", DEFAULT_CEILING);
+    let escalate = root.choice(report, "escalate", Escalate::ALL, Escalate::word, Escalate::Ask);
+    Some(Monitor {
+        name: name?,
+        description,
+        event,
+        when,
+        scope,
+        classify: classify?,
+        patterns: patterns_file?,
+        learn,
+        instructions: instructions_file?,
+        actions,
+        ceiling,
+        escalate,
+    })
+}
+
+fn name(report: &mut Report, root: &Fields, event: Trigger) -> Option<String> {
+    let mend = "begin with a letter or digit and go on with letters, digits, dots, underscores and hyphens";
+    let name = match root.value("name") {
+        Some(Value::Number(number)) => {
+            report.warning("/name", "is a number", "write it in quotes");
+            number.to_string()
+        }
+        _ => root.required_text(report, "name", "give the monitor a name")?.to_owned(),
+    };
+    if !is_name(&name) {
+        report.error("/name", format!("`{name}` cannot be typed as one word of a command"), mend);
+        return None;
+    }
+    if event == Trigger::Command && name == RESERVED_COMMAND {
+        report.error(
+            "/name",
+            format!("`/{RESERVED_COMMAND}` is the command that manages all monitors"),
+            "choose another name",
+        );
+        return None;
+    }
+    Some(name)
+}
+
+fn description(report: &mut Report, root: &Fields) -> String {
+    match root.value("description") {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => {
+            report.warning("/description", format!("is {}, not a text", kind(other)), "write it in quotes");
+            other.to_string()
+        }
+    }
+}
+
+fn when(report: &mut Report, root: &Fields) -> When {
+    let Some(text) = root.text(report, "when") else { return When::Always };
+    text.parse().unwrap_or_else(|error: crate::when::WhenError| {
+        let mend = "write always, has_tool_results, has_file_writes, has_bash, tool(name) or every(N)";
+        report.error("/when", error.to_string(), mend);
+        When::Always
+    })
+}
+
+fn subject(report: &mut Report, root: &Fields) -> Subject {
+    let scope = root.object(report, "scope");
+    scope.warn_of_others(report, SCOPE);
+    let target = scope.choice(report, "target", Target::ALL, Target::word, Target::Main);
+    let filter = scope.object(report, "filter");
+    filter.warn_of_others(report, FILTER);
+    let names = filter.texts(report, "agent_type");
+    Subject {
+        target,
+        agent_type: names.map(|names| names.into_iter().map(|(_, name)| name.to_owned()).collect()),
+        step_name: glob(report, &filter, "step_name"),
+        workflow: glob(report, &filter, "workflow"),
+    }
+}
+
+fn glob(report: &mut Report, filter: &Fields, key: &str) -> Option<Glob> {
+    let text = filter.text(report, key)?;
+    text.parse()
+        .inspect_err(|error| report.error(filter.pointer(key), format!("`{text}`: {error}"), "close the bracket"))
+        .ok()
+}
+
+fn classify(report: &mut Report, root: &Fields) -> Option<Classify> {
+    let classify = root.object(report, "classify");
+    classify.warn_of_others(report, CLASSIFY);
+    let prompt = classify.required_text(report, "prompt", "write what the judge is to decide");
+    let context = context(report, &classify);
+    if let Some(prompt) = prompt {
+        check_prompt(report, &classify.pointer("prompt"), prompt, &context);
+    }
+    let excludes = classify.texts(report, "excludes").unwrap_or_default();
+    Some(Classify {
+        model: model(report, &classify),
+        context,
+        excludes: excludes.into_iter().map(|(_, name)| name.to_owned()).collect(),
+        max_per_prompt: classify.count(report, "max_per_prompt", DEFAULT_MAX_PER_PROMPT),
+        prompt: prompt?.to_owned(),
+    })
+}
+
+fn model(report: &mut Report, classify: &Fields) -> Option<ModelId> {
+    let text = classify.text(report, "model").filter(|text| !text.trim().is_empty())?;
+    let model = model_id(text);
+    if model.is_none() {
+        let message = format!("`{text}` names no provider or no model");
+        report.error(
+            classify.pointer("model"),
+            message,
+            "write provider/model, or leave it out to use the session's model",
+        );
+    }
+    model
+}
+
+fn context(report: &mut Report, classify: &Fields) -> Vec<Collector> {
+    let Some(words) = classify.texts(report, "context") else { return DEFAULT_CONTEXT.to_vec() };
+    let mut context = Vec::with_capacity(words.len());
+    for (pointer, word) in words {
+        match Collector::from_word(word.trim()) {
+            None => {
+                let mend = format!("write {}", alternatives(Collector::ALL, Collector::word));
+                report.error(pointer, format!("`{word}` cannot be collected"), mend);
+            }
+            Some(collector) if context.contains(&collector) => {
+                report.warning(pointer, format!("`{word}` is listed twice"), "remove one of them");
+            }
+            Some(collector) => context.push(collector),
+        }
+    }
+    context
+}
+
+/// Warns of placeholders that nothing is put into, and of a prompt that cannot work.
+fn check_prompt(report: &mut Report, pointer: &str, prompt: &str, context: &[Collector]) {
+    let mut seen = HashSet::new();
+    for word in template::placeholders(prompt).filter(|&word| seen.insert(word)) {
+        match Collector::from_word(word) {
+            Some(collector) if context.contains(&collector) => {}
+            Some(_) => report.warning(
+                pointer,
+                format!("`{{{word}}}` is not collected and stays as it is"),
+                format!("add `{word}` to classify.context"),
+            ),
+            None if template::BUILT_IN.contains(&word) => {}
+            None => report.warning(
+                pointer,
+                format!("`{{{word}}}` is not a placeholder and stays as it is"),
+                format!("write one of {}, or a collector of classify.context", template::BUILT_IN.join(", ")),
+            ),
+        }
+    }
+    if !seen.contains("patterns") {
+        report.warning(pointer, "does not show the judge the patterns", "put {patterns} where the list should stand");
+    }
+    if !prompt.contains("CLEAN") || !prompt.contains("FLAG") {
+        let mend = "end it with: Reply CLEAN, FLAG:<description> or NEW:<pattern>|<description>";
+        report.warning(pointer, "does not tell the judge how to answer", mend);
+    }
+}
+
+fn actions(report: &mut Report, root: &Fields, target: Target) -> Actions {
+    let actions = root.object(report, "actions");
+    actions.warn_of_others(report, ACTIONS);
+    let mut action = |key| action(report, &actions, key, target);
+    Actions { on_flag: action("on_flag"), on_new: action("on_new"), on_clean: action("on_clean") }
+}
+
+fn action(report: &mut Report, actions: &Fields, key: &str, target: Target) -> Option<Action> {
+    let action = actions.object(report, key);
+    if !action.is_present() {
+        return None;
+    }
+    action.warn_of_others(report, ACTION);
+    let steer = action.text(report, "steer").map(str::trim).filter(|text| !text.is_empty());
+    let idle = if key == "on_clean" {
+        Some("there is nothing to say about a clean verdict")
+    } else {
+        (target != Target::Main).then_some("only the main agent can be steered")
+    };
+    if let (Some(_), Some(reason)) = (steer, idle) {
+        report.warning(action.pointer("steer"), format!("has no effect: {reason}"), "remove it");
+    }
+    let learn_pattern = action.flag(report, "learn_pattern", false);
+    if learn_pattern && key != "on_new" {
+        report.warning(action.pointer("learn_pattern"), "has no effect: only on_new learns", "remove it");
+    }
+    Some(Action { steer: steer.map(str::to_owned), learn_pattern, write: write(report, &action) })
+}
+
+fn write(report: &mut Report, action: &Fields) -> Option<Write> {
+    let write = action.object(report, "write");
+    if !write.is_present() {
+        return None;
+    }
+    write.warn_of_others(report, WRITE);
+    let path = write.required_text(report, "path", "name the JSON file, relative to the project");
+    let file = path.and_then(|path| workspace_file(report, write.pointer("path"), path));
+    let merge = write.choice(report, "merge", Merge::ALL, Merge::word, Merge::Append);
+    let array_field = write.required_text(report, "array_field", "name the field of the file that holds the list");
+    write.text(report, "schema");
+    let template = entry_template(report, &write, merge);
+    Some(Write { file: file?, merge, array_field: array_field?.to_owned(), template: template? })
+}
+
+fn entry_template(report: &mut Report, write: &Fields, merge: Merge) -> Option<Map<String, Value>> {
+    let mend = "write the entry as an object, such as {\"id\": \"{finding_id}\", \"description\": \"{description}\"}";
+    let pointer = write.pointer("template");
+    let template = match write.value("template") {
+        Some(Value::Object(template)) => template.clone(),
+        Some(other) => {
+            report.error(pointer, format!("is {}, not an object", kind(other)), mend);
+            return None;
+        }
+        None => {
+            report.error(pointer, "is missing", mend);
+            return None;
+        }
+    };
+    if merge == Merge::Upsert && template.get("id").is_none_or(Value::is_null) {
+        report.error(
+            pointer.as_str(),
+            "has no `id`, by which an entry could be found again",
+            "add an `id`, or write merge: append",
+        );
+    }
+    for (key, value) in &template {
+        warn_of_placeholders(report, &pointer_to(&pointer, key), value);
+    }
+    Some(template)
+}
+
+/// Warns of each placeholder of an entry's template that nothing is put into.
+fn warn_of_placeholders(report: &mut Report, pointer: &str, template: &Value) {
+    match template {
+        Value::String(text) => {
+            for word in template::placeholders(text).filter(|word| !finding::PLACEHOLDERS.contains(word)) {
+                let message = format!("`{{{word}}}` is not a placeholder and stays as it is");
+                report.warning(pointer, message, format!("write one of {}", finding::PLACEHOLDERS.join(", ")));
+            }
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, item)| warn_of_placeholders(report, &format!("{pointer}/{index}"), item)),
+        Value::Object(members) => {
+            members.iter().for_each(|(key, item)| warn_of_placeholders(report, &pointer_to(pointer, key), item));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A finding's file: in the project, and never above it.
+fn workspace_file(report: &mut Report, pointer: String, path: &str) -> Option<Location> {
+    let resolved = if is_absolute(path) || path.split('/').any(|part| part == "..") { None } else { join("", path) };
+    if resolved.is_none() {
+        let message = format!("`{path}` must be relative to the project");
+        report.error(pointer, message, "write a path from the project's folder, with / and without ..");
+    }
+    Some(Location { mount: WORKSPACE.into(), path: resolved? })
+}
+
+/// The folder of the monitor file.
+struct Folder<'a> {
+    mount: &'a str,
+    path: &'a str,
+}
+
+impl Folder<'_> {
+    fn resolve(&self, report: &mut Report, pointer: String, path: &str) -> Option<Location> {
+        let resolved = if is_absolute(path) { None } else { join(self.path, path) };
+        if resolved.is_none() {
+            let message = format!("`{path}` is outside the folder that monitors may use");
+            report.error(pointer, message, "write a path from the folder of this file, with /");
+        }
+        Some(Location { mount: self.mount.into(), path: resolved? })
+    }
+}
+
+fn is_absolute(path: &str) -> bool {
+    let drive = path.as_bytes().get(1) == Some(&b':') && path.starts_with(|c: char| c.is_ascii_alphabetic());
+    path.starts_with(['/', '~']) || path.contains('\\') || drive
+}
+
+/// Goes from a folder of a mount along a path. None if that leaves the mount, or ends at a folder.
+fn join(folder: &str, path: &str) -> Option<String> {
+    let path = path.trim();
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    let names_a_file = !matches!(path.rsplit('/').next(), None | Some("" | "." | ".."));
+    (names_a_file && !parts.is_empty()).then(|| parts.join("/"))
+}

@@ -1,0 +1,187 @@
+//! The five collectors. Each gets the entries of one user prompt, oldest first.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use chaperone_sdk::{Content, Entry, EntryBody, ToolCall, ToolResult};
+
+use super::cut::cut;
+use super::{TEXT_CHARACTERS, TOOL_CALLS, TOOL_CHARACTERS, TOOL_RESULTS};
+use crate::definition::Collector;
+
+/// What a collector collects; empty where there is nothing.
+pub fn text(entries: &[Entry], collector: Collector) -> String {
+    match collector {
+        Collector::UserText => user_text(entries),
+        Collector::AssistantText => assistant_text(entries),
+        Collector::ToolResults => tool_results(entries),
+        Collector::ToolCalls => tool_calls(entries),
+        Collector::CustomMessages => custom_messages(entries),
+    }
+}
+
+/// The text of the latest user message.
+fn user_text(entries: &[Entry]) -> String {
+    let user = entries.iter().rev().find_map(|entry| match &entry.body {
+        EntryBody::User(content) => Some(text_parts(content)),
+        _ => None,
+    });
+    cut(&user.unwrap_or_default(), TEXT_CHARACTERS).into_owned()
+}
+
+/// The text of the latest assistant message that has one: the very last may be nothing but tool calls.
+fn assistant_text(entries: &[Entry]) -> String {
+    let assistant = entries.iter().rev().find_map(|entry| match &entry.body {
+        EntryBody::Assistant(message) => {
+            let text = text_parts(&message.content);
+            (!text.trim().is_empty()).then_some(text)
+        }
+        _ => None,
+    });
+    cut(&assistant.unwrap_or_default(), TEXT_CHARACTERS).into_owned()
+}
+
+/// The latest results that say something, each between lines of hyphens.
+fn tool_results(entries: &[Entry]) -> String {
+    let mut latest: Vec<(&ToolResult, Cow<str>)> = entries
+        .iter()
+        .rev()
+        .filter_map(|entry| match &entry.body {
+            EntryBody::ToolResult(result) => Some((result, result_text(&result.content))),
+            _ => None,
+        })
+        .filter(|(result, text)| result.is_error || !text.trim().is_empty())
+        .take(TOOL_RESULTS)
+        .collect();
+    latest.reverse();
+    let results = latest.iter().map(|(result, text)| {
+        let error = if result.is_error { " ERROR" } else { "" };
+        format!("---\n[{}{error}] {}\n---", result.tool_name, cut(text, TOOL_CHARACTERS))
+    });
+    results.collect::<Vec<_>>().join("\n")
+}
+
+/// One call or result.
+enum Item<'e> {
+    Call(&'e ToolCall),
+    Result(&'e ToolResult),
+}
+
+/// The latest calls and results in the order in which they happened, one each line, below a line that tells how many
+/// came before them.
+fn tool_calls(entries: &[Entry]) -> String {
+    let items: Vec<Item> = entries.iter().flat_map(items).collect();
+    let left_out = items.len().saturating_sub(TOOL_CALLS);
+    let mut text = String::new();
+    if left_out > 0 {
+        write!(text, "[… {left_out} earlier calls and results left out …]").expect("a String takes everything");
+    }
+    for item in &items[left_out..] {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        match item {
+            Item::Call(call) => {
+                let arguments = compact(&call.arguments);
+                write!(text, "[call {}] {}", call.name, cut(&arguments, TOOL_CHARACTERS))
+            }
+            Item::Result(result) => {
+                let error = if result.is_error { " ERROR" } else { "" };
+                let content = result_text(&result.content);
+                write!(text, "[result {}{error}] {}", result.tool_name, cut(&content, TOOL_CHARACTERS))
+            }
+        }
+        .expect("a String takes everything");
+    }
+    text
+}
+
+fn items(entry: &Entry) -> Vec<Item<'_>> {
+    match &entry.body {
+        EntryBody::ToolResult(result) => vec![Item::Result(result)],
+        EntryBody::Assistant(message) => {
+            let calls = message.content.iter().filter_map(|part| match part {
+                Content::ToolCall(call) => Some(Item::Call(call)),
+                _ => None,
+            });
+            calls.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The messages that extensions put into the conversation since the user's message, one each line.
+fn custom_messages(entries: &[Entry]) -> String {
+    let messages = entries.iter().filter_map(|entry| match &entry.body {
+        EntryBody::Custom(message) => Some(format!("[{}] {}", message.custom_type, message.content)),
+        _ => None,
+    });
+    let messages = messages.collect::<Vec<_>>().join("\n");
+    cut(&messages, TEXT_CHARACTERS).into_owned()
+}
+
+/// The text parts of a message.
+fn text_parts(content: &[Content]) -> String {
+    content
+        .iter()
+        .filter_map(|part| match part {
+            Content::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// What a tool answered. Of an image, the judge learns that it was there.
+fn result_text(content: &[Content]) -> Cow<'_, str> {
+    match content {
+        [Content::Text(text)] => text.into(),
+        parts => {
+            let parts = parts.iter().map(|part| match part {
+                Content::Text(text) => Cow::Borrowed(text.as_str()),
+                Content::Image(media_type) => format!("[image: {media_type}]").into(),
+                Content::Thinking(_) | Content::ToolCall(_) => "".into(),
+            });
+            parts.collect::<String>().into()
+        }
+    }
+}
+
+/// A JSON text without the white space between its tokens.
+fn compact(json: &str) -> Cow<'_, str> {
+    let mut in_string = false;
+    let mut escaped = false;
+    let mut is_needless = |byte: u8| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b' ' | b'\t' | b'\n' | b'\r' => return !in_string,
+            _ => {}
+        }
+        false
+    };
+    let Some(first) = json.bytes().position(&mut is_needless) else { return json.into() };
+    let mut text = String::with_capacity(json.len());
+    text.push_str(&json[..first]);
+    let mut kept_from = first + 1;
+    for (at, byte) in json.bytes().enumerate().skip(first + 1) {
+        if is_needless(byte) {
+            text.push_str(&json[kept_from..at]);
+            kept_from = at + 1;
+        }
+    }
+    text.push_str(&json[kept_from..]);
+    text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compact;
+
+    #[test]
+    fn only_white_space_between_tokens_goes() {
+        assert_eq!(compact(r#"{"a":"b c"}"#), r#"{"a":"b c"}"#);
+        assert_eq!(compact("{\n  \"a\": [1, \"b \\\" c\\\\\" , true]\n}\n"), r#"{"a":[1,"b \" c\\",true]}"#);
+        assert_eq!(compact(" "), "");
+    }
+}

@@ -1,0 +1,161 @@
+//! What follows a verdict.
+
+use chaperone_sdk::{Level, RequestId, Tone};
+
+use super::answer::{self, Found};
+use super::{JUDGED, ceiling_dialog, lessons, recording, telling};
+use crate::ceiling::{self, Passage};
+use crate::definition::{Action, Monitor};
+use crate::desk::Desk;
+use crate::errand::Record;
+use crate::evidence::Digest;
+use crate::finding;
+use crate::memory::{Flagged, Learning};
+use crate::patterns::{self, Severity};
+use crate::roster;
+use crate::steer::Kind;
+use crate::verdict::Verdict;
+
+/// Why a monitor was judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// Something happened; the evidence has this digest.
+    Event(Digest),
+    /// Somebody ran its command.
+    Command {
+        /// Things have changed since: the agent is left alone.
+        outdated: bool,
+    },
+}
+
+/// A verdict, and how it came about.
+pub struct Judged<'v> {
+    /// Whose.
+    pub monitor: &'v str,
+    /// What was said.
+    pub verdict: &'v Verdict,
+    /// Why it was asked for.
+    pub occasion: Occasion,
+    /// The call that it rests on.
+    pub request: RequestId,
+}
+
+/// What the monitor's file wants done about a finding. None: it is only reported.
+pub fn action(monitor: &Monitor, kind: Kind) -> Option<&Action> {
+    match kind {
+        Kind::Flag => monitor.actions.on_flag.as_ref(),
+        Kind::New => monitor.actions.on_new.as_ref(),
+    }
+}
+
+/// What is to become a pattern.
+pub fn lesson<'v>(monitor: &Monitor, action: &Action, found: &Found<'v>) -> Option<&'v str> {
+    found.pattern.filter(|_| monitor.learn && action.learn_pattern)
+}
+
+/// Does what follows a verdict.
+pub fn follow(desk: &mut Desk, judged: &Judged) {
+    let Judged { monitor: name, verdict, occasion, .. } = *judged;
+    if let Verdict::Unknown { reason } = verdict {
+        return unknown(desk, name, reason, occasion);
+    }
+    let notes = desk.memory.notes(name);
+    notes.back_off.spoke();
+    if let Occasion::Event(digest) = occasion {
+        if notes.judged.len() == JUDGED {
+            notes.judged.remove(0);
+        }
+        notes.judged.push(digest);
+    }
+    let monitor = match desk.watch.roster.find(name).cloned() {
+        Some(listed) => roster::load(desk.cx, &listed).map_err(|fault| fault.to_string()),
+        None => Err("the monitor is no longer there".into()),
+    };
+    let monitor = monitor.inspect_err(|reason| desk.cx.log(Level::Warn, format!("[{name}] {reason}"))).ok();
+    match answer::found(verdict) {
+        None => clean(desk, judged, monitor.as_ref()),
+        Some(found) => wrong(desk, judged, &found, monitor.as_ref()),
+    }
+}
+
+fn unknown(desk: &mut Desk, name: &str, reason: &str, occasion: Occasion) {
+    match occasion {
+        Occasion::Command { .. } => desk.cx.notify(format!("[{name}] No verdict: {reason}"), Tone::Error),
+        Occasion::Event(_) => {
+            desk.memory.notes(name).back_off.failed();
+            if desk.watch.tells(answer::cause(reason)) {
+                telling::unknown(desk, name, reason);
+            }
+        }
+    }
+}
+
+fn clean(desk: &mut Desk, judged: &Judged, monitor: Option<&Monitor>) {
+    let name = judged.monitor;
+    desk.memory.notes(name).count = 0;
+    if matches!(judged.occasion, Occasion::Command { .. }) {
+        desk.cx.notify(format!("[{name}] CLEAN"), Tone::Success);
+    }
+    if let Some(write) = monitor.and_then(|monitor| recording::write(monitor, None)) {
+        let record = record(desk, judged, None, "No issue found", Severity::Info);
+        recording::send(desk, record, write);
+    }
+}
+
+fn wrong(desk: &mut Desk, judged: &Judged, found: &Found, monitor: Option<&Monitor>) {
+    let Judged { monitor: name, occasion, .. } = *judged;
+    let action = monitor.and_then(|monitor| action(monitor, found.kind));
+    let (Some(monitor), Some(action)) = (monitor, action) else {
+        return telling::wrong(desk, name, found, None, None, occasion);
+    };
+    let steer = monitor.steer(action);
+    let file = action.write.as_ref().map(|write| format!("{}:{}", write.file.mount, write.file.path));
+    telling::wrong(desk, name, found, steer, file.as_deref(), occasion);
+    if let Some(write) = &action.write {
+        let known = patterns::load(desk.cx, &monitor.patterns).map(|list| list.entries).unwrap_or_default();
+        let severity = patterns::severity_of(&known, found.description);
+        let record = record(desk, judged, Some(found.kind), found.description, severity);
+        recording::send(desk, record, write);
+    }
+    let learning = match lesson(monitor, action, found) {
+        Some(pattern) => lessons::learn(desk, monitor, pattern, 0),
+        None => Learning::No,
+    };
+    if let Some(steer) = steer.filter(|_| occasion != Occasion::Command { outdated: true }) {
+        let flagged = Flagged {
+            monitor: name.into(),
+            verdict: found.kind,
+            description: found.description.into(),
+            steer: steer.into(),
+            ceiling: monitor.ceiling.get(),
+            learning,
+            at_once: matches!(occasion, Occasion::Command { .. }),
+        };
+        pass(desk, monitor, flagged);
+    }
+}
+
+/// What is needed to write a finding down.
+fn record(desk: &Desk, judged: &Judged, verdict: Option<Kind>, description: &str, severity: Severity) -> Record {
+    let session = desk.cx.session();
+    Record {
+        monitor: judged.monitor.into(),
+        verdict,
+        id: finding::id(judged.monitor, session.now, judged.request, &session.session_id),
+        description: description.into(),
+        severity,
+        timestamp: session.now,
+        file: String::new(),
+        aside: None,
+        tries: 0,
+    }
+}
+
+/// Lets a steer pass, or escalates.
+fn pass(desk: &mut Desk, monitor: &Monitor, flagged: Flagged) {
+    match ceiling::passage(desk.memory.count(&monitor.name), monitor.ceiling, monitor.escalate) {
+        Passage::Passes => desk.memory.run.flagged.push(flagged),
+        Passage::Asks => ceiling_dialog::ask(desk, flagged),
+        Passage::Dismisses => ceiling_dialog::silence(desk, &monitor.name, &flagged.description),
+    }
+}

@@ -1,0 +1,68 @@
+//! What the user sees of a verdict.
+
+use chaperone_sdk::{Line, Notice, Span, Tone};
+
+use super::answer::Found;
+use super::consequences::Occasion;
+use crate::desk::Desk;
+use crate::learning::one_line;
+use crate::steer::Kind;
+
+/// The kind of notice that shows a verdict.
+pub const CUSTOM_TYPE: &str = "monitor-verdict";
+
+/// A finding, what the agent is to be told, and the file that it goes to.
+pub fn wrong(desk: &mut Desk, name: &str, found: &Found, steer: Option<&str>, file: Option<&str>, occasion: Occasion) {
+    let description = one_line(found.description);
+    let (tone, word) = match found.kind {
+        Kind::Flag => (Tone::Error, "FLAG"),
+        Kind::New => (Tone::Warning, "NEW"),
+    };
+    let details = [
+        Some(format!("verdict: {}", word.to_lowercase())),
+        found.pattern.map(|pattern| format!("pattern: {}", one_line(pattern))),
+        steer.map(|steer| format!("steer: {}", one_line(steer))),
+        file.map(|file| format!("record: {file}")),
+    ];
+    desk.cx.show(Notice {
+        custom_type: CUSTOM_TYPE.into(),
+        title: title(name, &description, tone),
+        details: details.into_iter().flatten().map(plain).collect(),
+        data: Some(
+            serde_json::json!({
+                "monitor": name, "verdict": found.kind, "description": found.description, "pattern": found.pattern,
+                "steer": steer, "file": file,
+            })
+            .to_string(),
+        ),
+    });
+    if matches!(occasion, Occasion::Command { .. }) {
+        desk.cx.notify(format!("[{name}] {word}: {description}"), tone);
+    }
+}
+
+/// No judgement came about.
+pub fn unknown(desk: &mut Desk, name: &str, reason: &str) {
+    desk.cx.show(Notice {
+        custom_type: CUSTOM_TYPE.into(),
+        title: title(name, &format!("No verdict: {}", one_line(reason)), Tone::Warning),
+        details: vec![plain("verdict: unknown".into())],
+        data: Some(serde_json::json!({"monitor": name, "verdict": "unknown", "description": reason}).to_string()),
+    });
+    desk.cx.notify(format!("[{name}] No verdict: {reason}"), Tone::Warning);
+}
+
+/// The call was ended early, so there is nothing to tell but to whoever ran a command.
+pub fn no_verdict(desk: &mut Desk, name: &str, occasion: Occasion) {
+    if matches!(occasion, Occasion::Command { .. }) {
+        desk.cx.notify(format!("[{name}] The call was ended early: no verdict"), Tone::Warning);
+    }
+}
+
+fn title(name: &str, text: &str, tone: Tone) -> Line {
+    vec![Span { text: format!("[{name}] "), tone: Tone::Normal }, Span { text: text.into(), tone }]
+}
+
+fn plain(text: String) -> Line {
+    vec![Span { text, tone: Tone::Muted }]
+}

@@ -1,0 +1,344 @@
+//! What is remembered between hooks.
+//!
+//! All of it is read in many hooks, so what has its default value is left out of the JSON.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chaperone_sdk::{EntryId, RequestId};
+use serde::{Deserialize, Serialize};
+
+use crate::backoff::BackOff;
+use crate::errand::Errand;
+use crate::evidence::Digest;
+use crate::roster::Roster;
+use crate::steer::Kind;
+
+/// How many causes of missing judgements are remembered as told.
+const TOLD_CAUSES: usize = 32;
+
+/// Of the session, whatever branch it is on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Watch {
+    /// Watching is paused.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub off: bool,
+    /// Monitors that are silent in this session.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub dismissed: BTreeSet<String>,
+    /// The monitors, as `describe` last found them.
+    pub roster: Roster,
+    /// What the host was asked for that has nothing to do with a branch, until it answers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub errands: BTreeMap<RequestId, Errand>,
+    /// What became of the bundled files that are being written.
+    #[serde(skip_serializing_if = "Seeding::is_empty")]
+    pub seeding: Seeding,
+    /// The causes of missing judgements that the user was told of, the latest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<String>,
+    /// A digest of the faults that the user was told of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub told_faults: Option<u64>,
+    /// What the status bar shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+}
+
+/// The bundled files that the host was asked to write, by what became of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seeding {
+    /// Written.
+    pub written: Vec<String>,
+    /// There already, and left alone.
+    pub there: Vec<String>,
+    /// Not written, each with the reason.
+    pub failed: Vec<String>,
+}
+
+/// Of the project, across its sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Habits {
+    /// The user does not want the bundled monitors to be offered again.
+    pub declined_seeding: bool,
+}
+
+/// Of the branch: it goes back with the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// The user's message that the notes are about.
+    #[serde(skip_serializing_if = "Prompt::is_unknown")]
+    pub prompt: Prompt,
+    /// The user has spoken since, so there may be a newer one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub prompt_may_be_old: bool,
+    /// By monitor.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, Notes>,
+    /// What is under way.
+    #[serde(skip_serializing_if = "Run::is_quiet")]
+    pub run: Run,
+}
+
+/// The user's latest message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prompt {
+    /// To be looked up in the branch.
+    #[default]
+    Unknown,
+    /// The branch holds none.
+    None,
+    /// This entry.
+    Entry(EntryId),
+}
+
+/// What is remembered of one monitor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Notes {
+    /// Steers delivered since the last clean verdict.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub count: u32,
+    /// Digests of the evidence that was judged for this prompt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<Digest>,
+    /// How often the judge was asked for this prompt.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub calls: u32,
+    /// For `every(N)`: its events for this prompt.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub activations: u32,
+    /// How the judge fares.
+    #[serde(skip_serializing_if = "BackOff::is_idle")]
+    pub back_off: BackOff,
+}
+
+/// What is under way, from the first activation to the delivery of what was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Run {
+    /// The agent has come to its end; what is still being judged is late.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
+    /// The calls under way for events; those for commands are errands.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub judging: BTreeMap<RequestId, Judging>,
+    /// Monitors that wait for others that they exclude themselves for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<String>,
+    /// What was found and is to be told to the agent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flagged: Vec<Flagged>,
+}
+
+/// A call under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judging {
+    /// Whose.
+    pub monitor: String,
+    /// Of the evidence.
+    pub digest: Digest,
+    /// The newest entry of the evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryId>,
+}
+
+/// A finding that the agent is to hear of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flagged {
+    /// Who found it.
+    pub monitor: String,
+    /// What the judge said.
+    pub verdict: Kind,
+    /// What was found; may be empty.
+    pub description: String,
+    /// What to tell the agent.
+    pub steer: String,
+    /// The monitor's.
+    pub ceiling: u32,
+    /// Whether it became a pattern.
+    #[serde(default, skip_serializing_if = "Learning::is_no")]
+    pub learning: Learning,
+    /// It need not wait for the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_once: bool,
+}
+
+/// Whether a finding became a pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Learning {
+    /// It did not, and will not.
+    #[default]
+    No,
+    /// The host was asked to write it down.
+    Asked(RequestId),
+    /// It stands in the patterns file.
+    Done,
+}
+
+impl Watch {
+    /// The state of a new session over the same monitors.
+    pub fn anew(self) -> Self {
+        Self { roster: self.roster, ..Self::default() }
+    }
+
+    /// Whether a cause of a missing judgement is told for the first time; from now on it is not.
+    pub fn tells(&mut self, cause: &str) -> bool {
+        if self.told.iter().any(|told| told == cause) {
+            return false;
+        }
+        if self.told.len() == TOLD_CAUSES {
+            self.told.remove(0);
+        }
+        self.told.push(cause.into());
+        true
+    }
+}
+
+impl Seeding {
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Memory {
+    /// What is remembered of a monitor.
+    pub fn notes(&mut self, monitor: &str) -> &mut Notes {
+        if !self.notes.contains_key(monitor) {
+            self.notes.insert(monitor.into(), Notes::default());
+        }
+        self.notes.get_mut(monitor).expect("it was just put there")
+    }
+
+    /// The steers of a monitor in a row.
+    pub fn count(&self, monitor: &str) -> u32 {
+        self.notes.get(monitor).map_or(0, |notes| notes.count)
+    }
+
+    /// Makes the notes be about this message of the user; what belonged to an earlier one is forgotten.
+    pub fn turn_to(&mut self, prompt: Prompt) {
+        self.prompt_may_be_old = false;
+        if self.prompt != prompt {
+            self.prompt = prompt;
+            for notes in self.notes.values_mut() {
+                *notes =
+                    Notes { count: notes.count, back_off: std::mem::take(&mut notes.back_off), ..Notes::default() };
+            }
+            self.notes.retain(|_, notes| *notes != Notes::default());
+        }
+    }
+
+    /// Whether a judge has failed and has not spoken since.
+    pub fn judge_is_failing(&self) -> bool {
+        self.notes.values().any(|notes| notes.back_off.is_failing())
+    }
+}
+
+impl Run {
+    /// Whether nothing is under way.
+    pub fn is_quiet(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a monitor is being judged for an event, or waits for others.
+    pub fn is_undecided(&self, monitor: &str) -> bool {
+        self.judging.values().any(|judging| judging.monitor == monitor)
+            || self.waiting.iter().any(|waiting| waiting == monitor)
+    }
+
+    /// Whether a finding of a monitor is going to be told to the agent at the end of the run.
+    pub fn steers(&self, monitor: &str) -> bool {
+        self.flagged.iter().any(|flagged| flagged.monitor == monitor && !flagged.at_once)
+    }
+
+    /// Gives up what concerns `monitor`, or all (none): nothing of it reaches the agent. Returns the calls to cancel.
+    pub fn drop(&mut self, monitor: Option<&str>) -> Vec<RequestId> {
+        let concerns = |name: &str| monitor.is_none_or(|monitor| monitor == name);
+        self.flagged.retain(|flagged| !concerns(&flagged.monitor));
+        self.waiting.retain(|waiting| !concerns(waiting));
+        let cancelled =
+            self.judging.iter().filter(|(_, judging)| concerns(&judging.monitor)).map(|(&id, _)| id).collect();
+        self.judging.retain(|_, judging| !concerns(&judging.monitor));
+        cancelled
+    }
+}
+
+impl Prompt {
+    fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
+impl Learning {
+    fn is_no(&self) -> bool {
+        *self == Self::No
+    }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest() -> Digest {
+        "1f".parse().unwrap()
+    }
+
+    #[test]
+    fn a_memory_of_nothing_is_nothing() {
+        assert_eq!(serde_json::to_string(&Memory::default()).unwrap(), "{}");
+    }
+
+    #[test]
+    fn what_is_remembered_comes_back() {
+        let mut memory = Memory { prompt: Prompt::Entry("e1".into()), ..Memory::default() };
+        memory.notes("m").back_off.failed();
+        memory.notes("m").judged.push(digest());
+        let judging = Judging { monitor: "m".into(), digest: digest(), entry: None };
+        memory.run.judging.insert(4, judging);
+        let json = serde_json::to_string(&memory).unwrap();
+        assert_eq!(serde_json::from_str::<Memory>(&json).unwrap(), memory);
+    }
+
+    #[test]
+    fn a_new_prompt_forgets_what_was_judged_and_keeps_the_steers_in_a_row() {
+        let mut memory = Memory::default();
+        memory.turn_to(Prompt::Entry("e1".into()));
+        *memory.notes("m") = Notes { count: 2, judged: vec![digest()], calls: 3, activations: 4, ..Notes::default() };
+        memory.notes("n").calls = 1;
+        memory.turn_to(Prompt::Entry("e1".into()));
+        assert_eq!(memory.notes["m"].calls, 3, "the same prompt changes nothing");
+        memory.turn_to(Prompt::Entry("e2".into()));
+        assert_eq!(memory.notes["m"], Notes { count: 2, ..Notes::default() });
+        assert!(!memory.notes.contains_key("n"));
+    }
+
+    #[test]
+    fn dropping_gives_up_what_concerns_one_monitor_or_all() {
+        let call = |monitor: &str| Judging { monitor: monitor.into(), digest: digest(), entry: None };
+        let mut run = Run { waiting: vec!["a".into(), "b".into()], ..Run::default() };
+        run.judging.insert(1, call("a"));
+        run.judging.insert(2, call("b"));
+        assert_eq!(run.drop(Some("a")), [1]);
+        assert_eq!(run.waiting, ["b"]);
+        assert!(run.is_undecided("b") && !run.is_undecided("a"));
+        assert_eq!(run.drop(None), [2]);
+        assert!(run.is_quiet());
+    }
+
+    #[test]
+    fn a_cause_is_told_once_and_the_list_of_told_ones_has_an_end() {
+        let mut watch = Watch::default();
+        assert!(watch.tells("1") && !watch.tells("1"));
+        (2..40).for_each(|cause| assert!(watch.tells(&cause.to_string())));
+        assert_eq!(watch.told.len(), TOLD_CAUSES);
+    }
+}
