@@ -1,14 +1,3 @@
-<<<<<<< HEAD
-//! Behaviour monitors.
-use chaperone_sdk::{Context, Description, Plugin};
-struct Monitors;
-impl Plugin for Monitors {
-    fn describe(_: &mut Context) -> Description {
-        chaperone_sdk::describe("monitors", "0", "", [])
-    }
-}
-chaperone_sdk::export!(Monitors);
-=======
 //! Behaviour monitors: judges of what a coding agent does, each defined by a few JSON files.
 //!
 //! A monitor looks at what the agent did since the user's latest message, shows it to a language model together with a
@@ -204,4 +193,3 @@ fn description(roster: &Roster) -> Description {
         ..chaperone_sdk::describe("monitors", env!("CARGO_PKG_VERSION"), summary, hooks)
     }
 }
->>>>>>> monB
