@@ -53,19 +53,13 @@ pub fn end(cx: &mut Context) {
     activate(&mut desk, concerned, Some(entries));
     match ending {
         _ if !is_main => {}
-        Ending::BrokenOff => drop_all(&mut desk),
+        Ending::BrokenOff => desk.drop_steers(None),
         Ending::AtRest | Ending::GoesOn => {
             desk.memory.run.ended = true;
             delivery::deliver(&mut desk);
         }
     }
     desk.close();
-}
-
-/// The user has spoken, or has stopped the agent, or it has failed: nothing that was found before reaches the agent.
-pub fn drop_all(desk: &mut Desk) {
-    desk.drop_steers(None);
-    desk.memory.run.ended = false;
 }
 
 /// Somebody ran `/name`: its monitor is judged whatever stands in the way otherwise, and the verdict is told.
@@ -128,8 +122,13 @@ fn activate(desk: &mut Desk, concerned: Vec<Listed>, entries: Option<Vec<Entry>>
     }
 }
 
-/// Makes those ask or keep out that waited for what is decided now.
-pub fn release(desk: &mut Desk) {
+/// Something has been decided: those that waited for it ask or keep out, and what is due is told.
+pub fn proceed(desk: &mut Desk) {
+    release(desk);
+    delivery::deliver(desk);
+}
+
+fn release(desk: &mut Desk) {
     if desk.memory.run.waiting.is_empty() {
         return;
     }

@@ -98,13 +98,13 @@ impl Plugin for Monitors {
 
     fn branch_changed(cx: &mut Context) {
         let mut desk = Desk::open(cx);
-        judging::drop_all(&mut desk);
+        desk.drop_steers(None);
         desk.close();
     }
 
     fn input(cx: &mut Context, _: Vec<Content>) {
         let mut desk = Desk::open(cx);
-        judging::drop_all(&mut desk);
+        desk.drop_steers(None);
         desk.memory.prompt_may_be_old = desk.memory.prompt != Prompt::Unknown;
         command::tell_faults(&mut desk);
         desk.close();
@@ -133,7 +133,7 @@ impl Plugin for Monitors {
             SettledReason::Finished => {}
             SettledReason::Interrupted | SettledReason::Failed => {
                 let mut desk = Desk::open(cx);
-                judging::drop_all(&mut desk);
+                desk.drop_steers(None);
                 desk.close();
             }
         }
@@ -155,6 +155,7 @@ impl Plugin for Monitors {
         let mut desk = Desk::open(cx);
         if name == RESERVED_COMMAND {
             command::run(&mut desk, &arguments);
+            judging::proceed(&mut desk);
         } else {
             judging::run_command(&mut desk, &name);
         }

@@ -256,7 +256,8 @@ impl Run {
         self.flagged.iter().any(|flagged| flagged.monitor == monitor && !flagged.at_once)
     }
 
-    /// Gives up what concerns `monitor`, or all (none): nothing of it reaches the agent. Returns the calls to cancel.
+    /// Gives up what concerns `monitor`, or all (none): nothing of it reaches the agent. Returns the calls to cancel. If
+    /// nothing is left, the run is over.
     pub fn drop(&mut self, monitor: Option<&str>) -> Vec<RequestId> {
         let concerns = |name: &str| monitor.is_none_or(|monitor| monitor == name);
         self.flagged.retain(|flagged| !concerns(&flagged.monitor));
@@ -264,6 +265,7 @@ impl Run {
         let cancelled =
             self.judging.iter().filter(|(_, judging)| concerns(&judging.monitor)).map(|(&id, _)| id).collect();
         self.judging.retain(|_, judging| !concerns(&judging.monitor));
+        self.ended &= !(self.judging.is_empty() && self.waiting.is_empty() && self.flagged.is_empty());
         cancelled
     }
 }
@@ -316,7 +318,9 @@ mod tests {
         memory.notes("n").calls = 1;
         memory.turn_to(Prompt::Entry("e1".into()));
         assert_eq!(memory.notes["m"].calls, 3, "the same prompt changes nothing");
+        memory.prompt_may_be_old = true;
         memory.turn_to(Prompt::Entry("e2".into()));
+        assert!(!memory.prompt_may_be_old);
         assert_eq!(memory.notes["m"], Notes { count: 2, ..Notes::default() });
         assert!(!memory.notes.contains_key("n"));
     }
@@ -332,6 +336,15 @@ mod tests {
         assert!(run.is_undecided("b") && !run.is_undecided("a"));
         assert_eq!(run.drop(None), [2]);
         assert!(run.is_quiet());
+    }
+
+    #[test]
+    fn a_late_run_of_which_nothing_is_left_is_over() {
+        let mut run = Run { ended: true, waiting: vec!["a".into(), "b".into()], ..Run::default() };
+        run.drop(Some("a"));
+        assert!(run.ended);
+        run.drop(Some("b"));
+        assert!(!run.ended);
     }
 
     #[test]

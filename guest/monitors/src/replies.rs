@@ -6,7 +6,7 @@ use crate::command;
 use crate::desk::Desk;
 use crate::errand::Errand;
 use crate::judging::consequences::{self, Judged, Occasion};
-use crate::judging::{self, answer, ceiling_dialog, delivery, lessons, recording, telling};
+use crate::judging::{self, answer, ceiling_dialog, lessons, recording, telling};
 use crate::seeding;
 
 /// A judge has answered, or has failed to.
@@ -33,8 +33,7 @@ pub fn completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, Ll
             consequences::follow(&mut desk, &judged);
         }
     }
-    judging::release(&mut desk);
-    delivery::deliver(&mut desk);
+    judging::proceed(&mut desk);
     desk.close();
 }
 
@@ -45,7 +44,7 @@ pub fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
         Some(Errand::Finding(record)) => recording::stored(&mut desk, record, outcome),
         Some(Errand::Pattern { monitor, pattern, tries }) => {
             lessons::stored(&mut desk, id, &monitor, &pattern, tries, outcome);
-            delivery::deliver(&mut desk);
+            judging::proceed(&mut desk);
         }
         Some(Errand::Rules { monitor, edit, was, tries }) => {
             command::rules::stored(&mut desk, &monitor, edit, was, tries, outcome);
@@ -65,7 +64,7 @@ pub fn answered(cx: &mut Context, id: RequestId, answer: &Answer) {
     match desk.watch.errands.remove(&id) {
         Some(Errand::Ceiling { monitor, flagged }) => {
             ceiling_dialog::answered(&mut desk, &monitor, flagged, answer);
-            delivery::deliver(&mut desk);
+            judging::proceed(&mut desk);
         }
         Some(Errand::SeedOffer) => seeding::answered(&mut desk, answer),
         Some(other) => desk.watch.sent(id, other),

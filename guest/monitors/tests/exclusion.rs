@@ -100,3 +100,14 @@ fn d16_monitors_that_exclude_each_other_are_refused_and_the_others_work() {
     exchange(&mut host, "u", "bad");
     assert_eq!(asked(&host), ["c"]);
 }
+
+#[test]
+fn d26_dismissing_the_one_that_is_waited_for_lets_the_waiting_one_go() {
+    let mut host = host(&[monitor("a", json!({"classify": {"excludes": ["b"]}})), monitor("b", json!({}))]);
+    exchange(&mut host, "u", "bad");
+    monitors(&mut host, "b dismiss");
+    assert_eq!(asked(&host), ["a"]);
+    let id = call_ids(&host)[0];
+    host.answer(id, Ok(fake::completion("FLAG:v")));
+    assert_eq!(steers(&host), ["[a] v. S."]);
+}

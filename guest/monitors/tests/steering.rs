@@ -232,3 +232,28 @@ fn the_status_names_engaged_monitors_and_is_set_only_when_it_changes() {
     judge(&mut host, &["CLEAN"]);
     assert_eq!(status(&host).unwrap(), "monitors:1");
 }
+
+#[test]
+fn d26_dismissing_the_last_one_that_is_judged_delivers_what_the_others_found() {
+    let mut host = host(&[monitor("a", json!({})), monitor("b", json!({}))]);
+    exchange(&mut host, "u", "bad");
+    let first = call_ids(&host)[0];
+    host.answer(first, Ok(fake::completion("FLAG:v")));
+    assert!(host.injections().is_empty());
+    monitors(&mut host, "b dismiss");
+    assert_eq!(steers(&host), ["[a] v. S."]);
+}
+
+#[test]
+fn d26_after_off_and_on_the_next_run_is_told_at_its_end_again() {
+    let mut host = host_with(json!({"event": "turn_end"}));
+    exchange(&mut host, "u", "bad");
+    monitors(&mut host, "off");
+    monitors(&mut host, "on");
+    host.user("v");
+    host.turn("bad", &[]);
+    judge(&mut host, &["FLAG:v"]);
+    assert!(host.injections().is_empty());
+    host.end();
+    assert_eq!(steers(&host), ["[m] v. S."]);
+}
