@@ -11,6 +11,7 @@ pub mod outcome {
         Err(E),
     }
 
+    /// For `#[serde(with)]`.
     pub fn serialize<T: Serialize, E: Serialize, S: Serializer>(
         value: &Result<T, E>,
         serializer: S,
@@ -22,6 +23,7 @@ pub mod outcome {
         .serialize(serializer)
     }
 
+    /// For `#[serde(with)]`.
     pub fn deserialize<'de, T: Deserialize<'de>, E: Deserialize<'de>, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Result<T, E>, D::Error> {
@@ -43,6 +45,7 @@ pub mod bytes {
         Raw(B),
     }
 
+    /// For `#[serde(with)]`.
     pub fn serialize<S: Serializer>(value: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(value) {
             Ok(text) => Bytes::Text(text),
@@ -51,6 +54,7 @@ pub mod bytes {
         .serialize(serializer)
     }
 
+    /// For `#[serde(with)]`.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
         Ok(match Bytes::<String, Vec<u8>>::deserialize(deserializer)? {
             Bytes::Text(text) => text.into_bytes(),

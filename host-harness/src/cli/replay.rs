@@ -39,7 +39,11 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
     })
     .with_context(|| path.to_string())?;
     for plugin in &report.changed_components {
-        anstream::eprintln!("{}note:{} the component of `{plugin}` is not the recorded one", style::WARNING, style::RESET);
+        anstream::eprintln!(
+            "{}note:{} the component of `{plugin}` is not the recorded one",
+            style::WARNING,
+            style::RESET
+        );
     }
     match report.difference {
         None => {

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 
+use super::json;
 use super::summary::Summary;
 use super::timeline::Timeline;
-use super::json;
 use crate::drive::{HookRun, Note, Observer};
 use crate::files::Change;
 use crate::session::TimedStep;

@@ -13,7 +13,6 @@ use super::report::{Format, Report};
 use super::setup::{self, ProviderName};
 use super::{Status, style};
 use crate::drive::{Dialogs, Session, Setup};
-use crate::files::Storage;
 use crate::llm::Provider;
 use crate::project::Project;
 use crate::record::Recorder;
@@ -68,12 +67,8 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
     }
     let project = setup::project(arguments.cwd.as_deref())?;
     let config = setup::config(arguments.config.as_deref(), &project)?;
-    let provider = setup::provider(
-        &config,
-        arguments.provider,
-        arguments.script.as_deref(),
-        arguments.model.as_deref(),
-    )?;
+    let provider =
+        setup::provider(&config, arguments.provider, arguments.script.as_deref(), arguments.model.as_deref())?;
     let mut recorder = match &arguments.record {
         Some(path) => Some(Recorder::create(path).with_context(|| format!("cannot write {}", path.display()))?),
         None => None,
@@ -90,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
         report.session(&title(path), &subtitle(&recorded, branch.len(), &*provider), arguments.sessions.len() > 1);
         // Each session stands alone: what one would have written, another does not find.
         let storage = setup::storage(arguments.write)?;
-        let watched = Watched { recorded: &recorded, steps: &steps, storage: &storage };
+        let watched = Watched { recorded: &recorded, steps: &steps };
         let plugins = setup::plugins(&config, &arguments.plugins, &project, &storage)?;
         recorder = runtime.block_on(watch(arguments, &project, watched, plugins, &provider, recorder, &mut report))?;
     }
@@ -101,7 +96,6 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
 struct Watched<'run> {
     recorded: &'run Recorded,
     steps: &'run [TimedStep],
-    storage: &'run Storage,
 }
 
 async fn watch(
@@ -113,7 +107,7 @@ async fn watch(
     recorder: Option<Recorder>,
     report: &mut Report<'_>,
 ) -> Result<Option<Recorder>> {
-    let Watched { recorded, steps, .. } = watched;
+    let Watched { recorded, steps } = watched;
     let snapshot = Snapshot {
         session_id: recorded.id.clone(),
         cwd: project.root.display().to_string(),
@@ -126,8 +120,7 @@ async fn watch(
         input_pending: false,
         now: recorded.created.unwrap_or(0),
     };
-    let setup =
-        Setup { snapshot, plugins, provider: provider.clone(), dialogs: Dialogs::Unavailable, recorder };
+    let setup = Setup { snapshot, plugins, provider: provider.clone(), dialogs: Dialogs::Unavailable, recorder };
     let mut session = Session::new(setup, report)?;
     let progress = progress(steps.len());
     for step in steps {

@@ -224,6 +224,7 @@ fn cut(line: &str) -> String {
 }
 
 fn clock(timestamp: Timestamp) -> String {
-    let time = i64::try_from(timestamp).ok().and_then(|milliseconds| jiff::Timestamp::from_millisecond(milliseconds).ok());
+    let time =
+        i64::try_from(timestamp).ok().and_then(|milliseconds| jiff::Timestamp::from_millisecond(milliseconds).ok());
     time.map_or_else(|| "--:--:--".into(), |time| time.strftime("%H:%M:%S").to_string())
 }

@@ -27,6 +27,7 @@ pub use overlay::Overlay;
 pub use place::Folder;
 pub use storage::Storage;
 
+use crate::transaction::ReadFiles;
 use disk::Unreadable;
 use patch::Unpatched;
 use place::{Astray, Kind, Place};
@@ -253,6 +254,16 @@ impl Target<'_> {
 
     fn io(&self, error: io::Error) -> FileError {
         FileError::Io(format!("`{self}`: {error}"))
+    }
+}
+
+impl ReadFiles for Mounts {
+    fn read(&self, file: &Location) -> Result<String, FileError> {
+        Mounts::read(self, file)
+    }
+
+    fn entries(&self, folder: &Location) -> Result<Vec<String>, FileError> {
+        Mounts::entries(self, folder)
     }
 }
 

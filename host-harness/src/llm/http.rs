@@ -5,8 +5,7 @@
 //! answers, where the key comes from, how long to wait and when to ask again, and what a failure means.
 //!
 //! Two things are read from the raw answer since `genai` drops them: an `error` that comes with status 200, and the
-//! text of a refusal. It also follows redirects, with the key of an Anthropic endpoint, and cannot be told not to, so
-//! `base_url` must name an endpoint that is trusted.
+//! text of a refusal. Redirects are not followed: the key would go with them.
 //!
 //! The futures need a tokio runtime with I/O and time enabled.
 
@@ -47,7 +46,12 @@ impl Http {
     /// Checks the configuration. The key is read before each call, so one that is put there later is found.
     pub fn new(config: HttpConfig) -> Result<Self, HttpError> {
         let base_url = config.check()?;
-        let client = Client::builder().build().map_err(|error| HttpError::Client(error.to_string()))?;
+        let client = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| HttpError::Client(error.to_string()))?;
+        let client =
+            Client::builder().with_reqwest(client).build().map_err(|error| HttpError::Client(error.to_string()))?;
         Ok(Self { config, base_url, client })
     }
 
