@@ -27,6 +27,14 @@ impl History {
         history
     }
 
+    /// As it is, with values of the branch scope by the entry at which they were committed; none: before the first one.
+    /// Which of them stands is said by [`follow`](Self::follow).
+    #[must_use]
+    pub fn with_branches(mut self, committed: HashMap<Option<EntryId>, Arc<[u8]>>) -> Self {
+        self.committed = committed;
+        self
+    }
+
     /// What the next hook finds.
     pub fn current(&self) -> &States {
         &self.current

@@ -120,7 +120,8 @@ async fn watch(
         input_pending: false,
         now: recorded.created.unwrap_or(0),
     };
-    let setup = Setup { snapshot, plugins, provider: provider.clone(), dialogs: Dialogs::Unavailable, recorder };
+    let setup =
+        Setup { snapshot, plugins, provider: provider.clone(), dialogs: Dialogs::Unavailable, recorder, memory: None };
     let mut session = Session::new(setup, report)?;
     let progress = progress(steps.len());
     for step in steps {

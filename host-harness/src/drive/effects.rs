@@ -54,7 +54,7 @@ impl Session {
         ticket: Ticket,
         answer: LlmAnswer,
         observer: &mut dyn Observer,
-    ) -> std::io::Result<()> {
+    ) -> Result<(), super::DriveError> {
         let (index, id) = ticket;
         let Some(call) = self.open.remove(&ticket) else { return Ok(()) };
         let name = &self.plugins[index].name;

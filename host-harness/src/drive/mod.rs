@@ -19,6 +19,7 @@ use crate::llm::allowance::Ledger;
 use crate::llm::{Answer as LlmAnswer, Provider};
 use crate::record::Recorder;
 use crate::session::{Step, TimedStep};
+use crate::store::{Owner, Store, StoreError};
 use crate::transaction::{Committed, Failure, FileRead, Input};
 
 /// A session with the plugins that watch it.
@@ -37,7 +38,29 @@ pub struct Session {
     /// Hooks that are due, in order: the answers to what earlier hooks asked for.
     due: VecDeque<(usize, Event)>,
     recorder: Option<Recorder>,
+    memory: Option<Memory>,
 }
+
+/// Where states are kept, and whose they are.
+pub struct Memory {
+    /// The states of all plugins.
+    pub store: Arc<Store>,
+    /// The project's root: sessions of one project share the project scope.
+    pub project: String,
+}
+
+/// Why a session cannot go on: what it does can no longer be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The recording.
+    #[error("the recording cannot be written")]
+    Recording(#[from] std::io::Error),
+    /// The states.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+type Result<T, E = DriveError> = std::result::Result<T, E>;
 
 /// Names a request among all plugins of a session.
 type Ticket = (usize, RequestId);
@@ -67,7 +90,7 @@ pub struct HookRun<'run> {
     /// The newest entry of the branch.
     pub entry: Option<&'run EntryId>,
     /// What it returned and asked for, or why it failed.
-    pub result: &'run Result<Committed, Failure>,
+    pub result: &'run std::result::Result<Committed, Failure>,
     /// How long it took.
     pub took: Duration,
 }
@@ -119,12 +142,26 @@ pub struct Setup {
     pub dialogs: Dialogs,
     /// Where everything is written down, if anywhere.
     pub recorder: Option<Recorder>,
+    /// Where states are kept; none: they end with the session.
+    pub memory: Option<Memory>,
+}
+
+impl Memory {
+    fn owner(&self, session: &Snapshot, plugin: &str) -> Owner {
+        Owner { plugin: plugin.into(), session: session.session_id.clone(), project: self.project.clone() }
+    }
 }
 
 impl Session {
     /// Begins a session and asks every plugin what it is.
-    pub fn new(setup: Setup, observer: &mut dyn Observer) -> std::io::Result<Self> {
-        let Setup { snapshot, mut plugins, provider, dialogs, recorder } = setup;
+    pub fn new(setup: Setup, observer: &mut dyn Observer) -> Result<Self> {
+        let Setup { snapshot, mut plugins, provider, dialogs, recorder, memory } = setup;
+        if let Some(memory) = &memory {
+            for plugin in &mut plugins {
+                plugin.history = memory.store.history(&memory.owner(&snapshot, &plugin.name))?;
+                plugin.history.follow(&Branch::default());
+            }
+        }
         let mut ledger = Ledger::default();
         for plugin in &plugins {
             ledger.allow(&plugin.name, plugin.grants.allowance());
@@ -145,6 +182,7 @@ impl Session {
             timers: BTreeSet::new(),
             due: VecDeque::new(),
             recorder,
+            memory,
         };
         if let Some(recorder) = &mut session.recorder {
             recorder.begin(&session.snapshot, &session.plugins)?;
@@ -173,8 +211,8 @@ impl Session {
     /// Feeds one step of a recorded session, and waits until nothing is under way any more.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub async fn feed(&mut self, step: &TimedStep, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub async fn feed(&mut self, step: &TimedStep, observer: &mut dyn Observer) -> Result<()> {
         self.advance(step.at, observer)?;
         self.quiet(observer).await?;
         self.snapshot.idle = step.idle;
@@ -192,8 +230,8 @@ impl Session {
     /// same answers always lead to the same hooks.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub async fn quiet(&mut self, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub async fn quiet(&mut self, observer: &mut dyn Observer) -> Result<()> {
         self.drain(observer)?;
         while !self.calls.is_empty() {
             let mut answers = BTreeMap::new();
@@ -211,8 +249,8 @@ impl Session {
     /// Waits for the next answer to a model call and delivers it. False where none is under way.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub async fn next_answer(&mut self, observer: &mut dyn Observer) -> std::io::Result<bool> {
+    /// Where the recording or the store cannot be written.
+    pub async fn next_answer(&mut self, observer: &mut dyn Observer) -> Result<bool> {
         match self.calls.join_next().await {
             None => Ok(false),
             Some(Err(_)) => Ok(true),
@@ -226,8 +264,8 @@ impl Session {
     /// Puts an entry behind the leaf.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn append(&mut self, entry: Arc<Entry>) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn append(&mut self, entry: Arc<Entry>) -> Result<()> {
         if let Some(recorder) = &mut self.recorder {
             recorder.entry(&entry)?;
         }
@@ -239,8 +277,8 @@ impl Session {
     /// Goes to another branch of the session tree.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn go_to(&mut self, branch: Branch, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn go_to(&mut self, branch: Branch, observer: &mut dyn Observer) -> Result<()> {
         if let Some(recorder) = &mut self.recorder {
             recorder.branch(&branch)?;
         }
@@ -254,8 +292,8 @@ impl Session {
     /// Calls a hook of every plugin that asked for it, and everything that follows from it without waiting.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn event(&mut self, event: &Event, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn event(&mut self, event: &Event, observer: &mut dyn Observer) -> Result<()> {
         match event {
             Event::SessionStart { .. } => self.refresh(observer)?,
             Event::Input { .. } => {
@@ -278,8 +316,8 @@ impl Session {
     /// Runs `/name arguments`. False where no plugin has such a command.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn command(&mut self, name: &str, arguments: &str, observer: &mut dyn Observer) -> std::io::Result<bool> {
+    /// Where the recording or the store cannot be written.
+    pub fn command(&mut self, name: &str, arguments: &str, observer: &mut dyn Observer) -> Result<bool> {
         self.refresh(observer)?;
         let Some(index) = self.plugins.iter().position(|plugin| plugin.has_command(name)) else { return Ok(false) };
         let event = Event::Command { name: name.into(), arguments: arguments.into() };
@@ -291,14 +329,8 @@ impl Session {
     /// Brings a plugin the user's answer to a dialog.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn answered(
-        &mut self,
-        plugin: &str,
-        id: RequestId,
-        answer: Answer,
-        observer: &mut dyn Observer,
-    ) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn answered(&mut self, plugin: &str, id: RequestId, answer: Answer, observer: &mut dyn Observer) -> Result<()> {
         if let Some(index) = self.plugins.iter().position(|running| running.name == plugin) {
             self.due.push_back((index, Event::Answered { id, answer }));
         }
@@ -308,8 +340,8 @@ impl Session {
     /// Moves the session's clock on, and fires each timer at its time.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn advance(&mut self, now: Timestamp, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn advance(&mut self, now: Timestamp, observer: &mut dyn Observer) -> Result<()> {
         while let Some(&(at, (index, id))) = self.timers.first().filter(|(at, _)| *at <= now) {
             self.timers.pop_first();
             self.snapshot.now = self.snapshot.now.max(at);
@@ -323,8 +355,8 @@ impl Session {
     /// Ends the session. Hands the recorder back, for the next one.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn finish(mut self) -> std::io::Result<Option<Recorder>> {
+    /// Where the recording or the store cannot be written.
+    pub fn finish(mut self) -> Result<Option<Recorder>> {
         if let Some(recorder) = &mut self.recorder {
             recorder.flush()?;
         }
@@ -332,7 +364,7 @@ impl Session {
     }
 
     /// Asks those plugins anew what they are that read files to answer which have changed since.
-    fn refresh(&mut self, observer: &mut dyn Observer) -> std::io::Result<()> {
+    fn refresh(&mut self, observer: &mut dyn Observer) -> Result<()> {
         for index in 0..self.plugins.len() {
             if self.plugins[index].is_stale() {
                 self.describe(index, observer)?;
@@ -341,14 +373,14 @@ impl Session {
         Ok(())
     }
 
-    fn describe(&mut self, index: usize, observer: &mut dyn Observer) -> std::io::Result<()> {
+    fn describe(&mut self, index: usize, observer: &mut dyn Observer) -> Result<()> {
         if let Some((Reply::Description(description), reads)) = self.run(index, &Event::Describe, observer)? {
             self.plugins[index].described(description, &reads);
         }
         Ok(())
     }
 
-    fn drain(&mut self, observer: &mut dyn Observer) -> std::io::Result<()> {
+    fn drain(&mut self, observer: &mut dyn Observer) -> Result<()> {
         while let Some((index, event)) = self.due.pop_front() {
             self.run(index, &event, observer)?;
         }
@@ -361,7 +393,7 @@ impl Session {
         index: usize,
         event: &Event,
         observer: &mut dyn Observer,
-    ) -> std::io::Result<Option<(Reply, Vec<FileRead>)>> {
+    ) -> Result<Option<(Reply, Vec<FileRead>)>> {
         let plugin = &self.plugins[index];
         if plugin.is_quarantined() {
             return Ok(None);
@@ -390,7 +422,11 @@ impl Session {
         observer.hook(&HookRun { plugin: &plugin.name, event, entry: entry.as_ref(), result: &outcome.result, took });
         match outcome.result {
             Ok(Committed { reply, effects }) => {
-                self.plugins[index].succeeded(&effects, &self.branch);
+                let changed = self.plugins[index].succeeded(&effects, &self.branch);
+                if let Some(memory) = &self.memory {
+                    let owner = memory.owner(&self.snapshot, &self.plugins[index].name);
+                    memory.store.commit(&owner, entry.as_ref(), &changed)?;
+                }
                 self.carry_out(index, effects, observer);
                 Ok(Some((reply, outcome.reads)))
             }

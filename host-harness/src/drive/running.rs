@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use chaperone_contract::{Branch, CompleteEffect, Description, Effect, Hook, Location, ModelId, ModelInfo, RequestId};
+use chaperone_contract::{
+    Branch, CompleteEffect, Description, Effect, Hook, Location, ModelId, ModelInfo, RequestId, Scope,
+};
 
 use crate::config::LlmGrant;
 use crate::files::{Mounts, Stamp};
@@ -117,10 +119,11 @@ impl Running {
         self.described_from.iter().any(|(location, stamp)| self.files.stamp(location) != *stamp)
     }
 
-    pub(super) fn succeeded(&mut self, effects: &[Effect], branch: &Branch) {
+    /// Keeps what a hook set, and returns it.
+    pub(super) fn succeeded(&mut self, effects: &[Effect], branch: &Branch) -> Vec<(Scope, Arc<[u8]>)> {
         self.failures = 0;
-        self.history.commit(effects, branch);
         self.next_request += effects.iter().filter(|effect| request_id(effect).is_some()).count() as RequestId;
+        self.history.commit(effects, branch)
     }
 
     /// Counts a failure; says how many there were where it was the last one that is tolerated.
