@@ -35,6 +35,13 @@ impl History {
         self
     }
 
+    /// Every value, with the entry that one of the branch scope belongs to.
+    pub fn values(&self) -> impl Iterator<Item = (Scope, Option<&EntryId>, &Arc<[u8]>)> {
+        let single = [Scope::Session, Scope::Project].into_iter();
+        let single = single.filter_map(|scope| Some((scope, None, self.current.get(scope)?)));
+        single.chain(self.committed.iter().map(|(entry, value)| (Scope::Branch, entry.as_ref(), value)))
+    }
+
     /// What the next hook finds.
     pub fn current(&self) -> &States {
         &self.current

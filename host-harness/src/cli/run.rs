@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use chaperone_contract::{Agent, AgentKind, Mode, Snapshot};
+use chaperone_contract::{Agent, AgentKind, Mode, ModelId, Snapshot};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::{Format, Report};
@@ -35,7 +35,7 @@ pub struct Arguments {
     /// The answers of the provider `script`
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     script: Option<PathBuf>,
-    /// The provider's model for calls that name none
+    /// The provider's model for calls that name none; by default the session's own, if it is this provider's
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// How the output looks
@@ -120,8 +120,16 @@ async fn watch(
         input_pending: false,
         now: recorded.created.unwrap_or(0),
     };
-    let setup =
-        Setup { snapshot, plugins, provider: provider.clone(), dialogs: Dialogs::Unavailable, recorder, memory: None };
+    let judge = arguments.model.clone().map(|model| ModelId { provider: provider.name().into(), model });
+    let setup = Setup {
+        snapshot,
+        plugins,
+        provider: provider.clone(),
+        judge,
+        dialogs: Dialogs::Unavailable,
+        recorder,
+        memory: None,
+    };
     let mut session = Session::new(setup, report)?;
     let progress = progress(steps.len());
     for step in steps {

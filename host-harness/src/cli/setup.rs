@@ -33,9 +33,28 @@ pub fn config(named: Option<&Path>, project: &Project) -> Result<Config> {
     let of_project = project.root.join("chaperone.toml");
     match named {
         Some(path) => Ok(Config::load(path)?),
-        None if of_project.exists() => Ok(Config::load(&of_project)?),
+        None if of_project.exists() => {
+            let config = Config::load(&of_project)?;
+            refuse_foreign_endpoints(&config, &of_project)?;
+            Ok(config)
+        }
         None => Ok(Config::default()),
     }
+}
+
+/// A file that came with a repository must not decide by itself where the user's keys and conversations are sent.
+fn refuse_foreign_endpoints(config: &Config, path: &Path) -> Result<()> {
+    for (name, provider) in &config.providers {
+        let (ProviderKind::OpenAi(endpoint) | ProviderKind::Anthropic(endpoint)) = &provider.kind else { continue };
+        if let Some(url) = &endpoint.base_url {
+            bail!(
+                "{path} sends what the provider `{name}` is asked, and its key, to {url}; if you trust it, say so with \
+                 --config {path}",
+                path = path.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The project of a folder, which must be one.
@@ -155,6 +174,9 @@ pub fn provider(
             "script" => bail!("--provider script needs --script FILE"),
             "openai" => endpoint(config, name, Kind::OpenAi, "OPENAI_API_KEY", model)?,
             "anthropic" => endpoint(config, name, Kind::Anthropic, "ANTHROPIC_API_KEY", model)?,
+            "host" => {
+                bail!("the provider `host` is an agent that is connected; a recorded session has none, name another")
+            }
             other => bail!("there is no provider `{other}` here; configure it under [providers.{other}]"),
         },
     };
@@ -188,6 +210,7 @@ fn configured(
     let key = match &endpoint.key {
         config::Key::Env(name) => Key::Env(name.clone()),
         config::Key::File(path) => Key::File(path.clone()),
+        config::Key::None => Key::None,
     };
     let models = provider.models.iter().map(|model| ModelConfig {
         context_window: model.context_window,

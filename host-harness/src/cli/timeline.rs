@@ -36,7 +36,7 @@ impl Timeline {
     }
 
     pub fn command(&mut self, out: &mut dyn Write, line: &str) -> io::Result<()> {
-        writeln!(out, "          {}command{}/{line}", style::USER, style::RESET)
+        writeln!(out, "          {}command{} /{line}", style::USER, style::RESET)
     }
 
     /// Shows what a step adds to the conversation.
