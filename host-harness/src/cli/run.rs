@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::report::{Format, Report};
 use super::setup::{self, ProviderName};
 use super::{Status, style};
-use crate::drive::{Dialogs, Session, Setup};
+use crate::drive::{Session, Setup};
 use crate::llm::Provider;
 use crate::project::Project;
 use crate::record::Recorder;
@@ -121,15 +121,7 @@ async fn watch(
         now: recorded.created.unwrap_or(0),
     };
     let judge = arguments.model.clone().map(|model| ModelId { provider: provider.name().into(), model });
-    let setup = Setup {
-        snapshot,
-        plugins,
-        provider: provider.clone(),
-        judge,
-        dialogs: Dialogs::Unavailable,
-        recorder,
-        memory: None,
-    };
+    let setup = Setup { judge, recorder, ..Setup::new(snapshot, plugins, provider.clone()) };
     let mut session = Session::new(setup, report)?;
     let progress = progress(steps.len());
     for step in steps {

@@ -155,6 +155,13 @@ pub struct Setup {
     pub memory: Option<Memory>,
 }
 
+impl Setup {
+    /// A session that is neither recorded nor remembered, and whose user cannot be asked.
+    pub fn new(snapshot: Snapshot, plugins: Vec<Running>, provider: Arc<dyn Provider>) -> Self {
+        Self { snapshot, plugins, provider, judge: None, dialogs: Dialogs::Unavailable, recorder: None, memory: None }
+    }
+}
+
 impl Memory {
     fn owner(&self, session: &Snapshot, plugin: &str) -> Owner {
         Owner { plugin: plugin.into(), session: session.session_id.clone(), project: self.project.clone() }
