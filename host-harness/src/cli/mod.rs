@@ -51,10 +51,22 @@ pub fn main() -> ExitCode {
         Ok(Status::Failed) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("{}error:{} {error:#}", style::ERROR, style::RESET);
+            anstream::eprintln!("{}error:{} {}", style::ERROR, style::RESET, in_full(&error));
             ExitCode::from(1)
         }
     }
+}
+
+/// An error with its causes, but for those that the one before has told already.
+fn in_full(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 /// Ends the program with a message about its usage.
