@@ -4,3 +4,5 @@
 
 mod contract;
 mod hostile;
+mod sessions;
+mod tape;

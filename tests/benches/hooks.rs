@@ -1,0 +1,2 @@
+//! What a hook costs.
+fn main() { divan::main(); }
