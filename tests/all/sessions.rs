@@ -14,7 +14,7 @@ use crate::tape::Tape;
 
 /// A time at which the agent comes to rest: what each monitor says of it. None: its judge is not asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Rest {
+pub struct Rest {
     fragility: Option<Verdict>,
     hedge: Option<Verdict>,
     /// Where `/work-quality` is run at that place.
@@ -33,14 +33,14 @@ const NOT_ASKED: Option<Verdict> = None;
 const NOT_RUN: Option<Verdict> = None;
 
 /// Where a branch ends.
-enum End {
+pub enum End {
     Newest,
     /// At the message of the agent that holds these words.
     Saying(&'static str),
 }
 
 /// The table of `monitors-examples/README.md`.
-const EXPECTED: &[(&str, End, &[Rest])] = &[
+pub const EXPECTED: &[(&str, End, &[Rest])] = &[
     (
         "leaves-failing-test",
         End::Newest,
@@ -88,7 +88,7 @@ fn leaf(recorded: &Recorded, end: &End) -> Leaf {
 
 /// Takes a session through the monitors; runs `/work-quality` where it is expected to. Returns what was seen at each
 /// rest, and the recording.
-fn watch(name: &str, end: &End, expected: &[Rest]) -> (Vec<Seen>, Vec<u8>) {
+pub fn watch(name: &str, end: &End, expected: &[Rest]) -> (Vec<Seen>, Vec<u8>) {
     let recorded = read(name);
     let steps = session::steps(&recorded.branch(&leaf(&recorded, end)).unwrap());
     let judge = Arc::new(Script::read(&Path::new(EXAMPLES).join("sessions/demo.script.yaml")).unwrap());
@@ -129,8 +129,12 @@ fn every_bundled_session_is_judged_as_its_table_says() {
 fn of(seen: &Seen) -> Rest {
     assert_eq!(seen.failures().len(), 0, "{:?}", seen.failures());
     let said = |name: &str| {
-        let verdicts: Vec<Verdict> =
-            seen.judgements().into_iter().filter(|judged| judged.watcher == name).map(|judged| judged.verdict).collect();
+        let verdicts: Vec<Verdict> = seen
+            .judgements()
+            .into_iter()
+            .filter(|judged| judged.watcher == name)
+            .map(|judged| judged.verdict)
+            .collect();
         assert_eq!(seen.asked().into_iter().filter(|asked| *asked == name).count(), verdicts.len(), "{name}");
         assert!(verdicts.len() <= 1, "{name}: {verdicts:?}");
         verdicts.first().copied()

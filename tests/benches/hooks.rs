@@ -1,2 +1,4 @@
 //! What a hook costs.
-fn main() { divan::main(); }
+fn main() {
+    divan::main();
+}

@@ -53,18 +53,24 @@ impl Seen {
 
     /// What judges said, in order.
     pub fn judgements(&self) -> Vec<&Judgement> {
-        self.effects().filter_map(|effect| if let Effect::Judged(judgement) = effect { Some(judgement) } else { None }).collect()
+        self.effects()
+            .filter_map(|effect| if let Effect::Judged(judgement) = effect { Some(judgement) } else { None })
+            .collect()
     }
 
     /// What was put before the agent, in order.
     pub fn injections(&self) -> Vec<&Injection> {
-        self.effects().filter_map(|effect| if let Effect::Inject(message) = effect { Some(message) } else { None }).collect()
+        self.effects()
+            .filter_map(|effect| if let Effect::Inject(message) = effect { Some(message) } else { None })
+            .collect()
     }
 
     /// Whom a model was asked for, in order.
     pub fn asked(&self) -> Vec<&str> {
         self.effects()
-            .filter_map(|effect| if let Effect::Complete(call) = effect { Some(call.request.label.as_str()) } else { None })
+            .filter_map(
+                |effect| if let Effect::Complete(call) = effect { Some(call.request.label.as_str()) } else { None },
+            )
             .collect()
     }
 
