@@ -1,1 +1,6 @@
-//! What crosses crates is tested here; there is nothing else in this package.
+//! What crosses crates is tested here: the tests are in `all/`, the benchmarks in `benches/`. This library holds what
+//! they share.
+
+#![allow(clippy::unwrap_used, reason = "whoever uses it is a test")]
+
+pub mod stage;

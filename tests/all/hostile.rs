@@ -1,11 +1,12 @@
 //! A guest that misbehaves costs its own effects, and nothing else.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chaperone::plugin::{Cache, Plugin};
+use chaperone::plugin::Plugin;
 use chaperone::transaction::{Cause, Input, Limits, Outcome, ReadFiles};
 use chaperone_contract::*;
+use chaperone_tests::stage;
 
 struct NoFiles;
 
@@ -18,25 +19,13 @@ impl ReadFiles for NoFiles {
     }
 }
 
-fn plugin() -> &'static Plugin {
-    static PLUGIN: OnceLock<Plugin> = OnceLock::new();
-    PLUGIN.get_or_init(|| Plugin::from_bytes(chaperone_artifacts::HOSTILE, &Cache::None).unwrap())
+fn plugin() -> Arc<Plugin> {
+    stage::hostile()
 }
 
 fn input() -> Input {
     Input {
-        snapshot: Snapshot {
-            session_id: "s".into(),
-            cwd: "/".into(),
-            mode: Mode::Rpc,
-            agent: Agent { kind: AgentKind::Main, name: None, workflow: None, step: None },
-            model: None,
-            leaf: None,
-            branch_length: 0,
-            idle: true,
-            input_pending: false,
-            now: 0,
-        },
+        snapshot: stage::snapshot(),
         branch: Arc::default(),
         state: Default::default(),
         models: Arc::new([]),
@@ -46,7 +35,8 @@ fn input() -> Input {
 }
 
 fn limits() -> Limits {
-    Limits { memory: 16 << 20, ..Limits::default() }
+    // Unoptimised, and beside other tests: only those hooks run out of time that have to.
+    Limits { memory: 16 << 20, time: Duration::from_secs(10), ..Limits::default() }
 }
 
 fn command(what: &str) -> Outcome {

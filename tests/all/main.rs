@@ -2,5 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may")]
 
+mod agreement;
 mod contract;
+mod driving;
 mod hostile;
+mod sessions;
+mod tape;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::effect::Effect;
 use crate::json;
 use crate::types::*;
 
@@ -123,6 +124,37 @@ impl Event {
             | Self::CompleteCommand { .. }
             | Self::Tool { .. } => return None,
         })
+    }
+
+    /// The effects that this hook may have; others are dropped.
+    pub fn permitted(&self) -> Permitted {
+        match self {
+            Self::Context { .. } | Self::CompleteCommand { .. } => Permitted::Log,
+            Self::Describe => Permitted::StateAndLog,
+            _ => Permitted::All,
+        }
+    }
+}
+
+/// Effects that a hook may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permitted {
+    /// Every effect.
+    All,
+    /// `state.set` and `log.log`
+    StateAndLog,
+    /// `log.log`
+    Log,
+}
+
+impl Permitted {
+    /// Whether it is one of them.
+    pub fn includes(self, effect: &Effect) -> bool {
+        match self {
+            Self::All => true,
+            Self::StateAndLog => matches!(effect, Effect::Set { .. } | Effect::Log { .. }),
+            Self::Log => matches!(effect, Effect::Log { .. }),
+        }
     }
 }
 

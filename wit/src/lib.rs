@@ -21,7 +21,7 @@ pub mod types;
 
 pub use branch::Branch;
 pub use effect::{CompleteEffect, Effect};
-pub use event::{Event, Reply};
+pub use event::{Event, Permitted, Reply};
 pub use types::*;
 
 /// The version of the WIT package `chaperone:agent`.

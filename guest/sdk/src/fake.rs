@@ -30,13 +30,18 @@ pub struct FakeHost<P> {
     pub models: Vec<ModelInfo>,
     /// The files of all mounts, by mount and path. A mount is there if a file is in it.
     pub files: BTreeMap<(String, String), String>,
+    /// What a read of one file answers, whatever is in `files`: an error that a host may have, or the answer of a recording.
+    pub reads: BTreeMap<(String, String), Result<String, FileError>>,
+    /// The same for the names in one folder.
+    pub lists: BTreeMap<(String, String), Result<Vec<String>, FileError>>,
     /// Answers to the next file effects, instead of carrying them out.
     pub file_errors: VecDeque<FileError>,
+    /// The id of the next request.
+    pub next_request: RequestId,
     /// Every effect since the last [`take_effects`](Self::take_effects).
     effects: Vec<Effect>,
     state: BTreeMap<Scope, Vec<u8>>,
     timers: BTreeSet<(Timestamp, RequestId)>,
-    next_request: RequestId,
     next_entry: u32,
     plugin: PhantomData<P>,
 }
@@ -61,11 +66,13 @@ impl<P: Plugin> Default for FakeHost<P> {
             branch: Branch::default(),
             models: Vec::new(),
             files: BTreeMap::new(),
+            reads: BTreeMap::new(),
+            lists: BTreeMap::new(),
             file_errors: VecDeque::new(),
+            next_request: 1,
             effects: Vec::new(),
             state: BTreeMap::new(),
             timers: BTreeSet::new(),
-            next_request: 1,
             next_entry: 1,
             plugin: PhantomData,
         }
@@ -76,9 +83,11 @@ impl<P: Plugin> Default for FakeHost<P> {
 impl<P: Plugin> FakeHost<P> {
     /// Runs one hook and commits the state that it set; its other effects are only returned.
     pub fn call(&mut self, event: Event) -> Outcome {
-        let mut transaction = Transaction { host: self.as_dyn(), effects: Vec::new() };
+        let permitted = event.permitted();
+        let mut transaction = Transaction { host: self.view(), effects: Vec::new() };
         let reply = dispatch::<P>(&mut Context::new(&mut transaction), event);
-        let effects = transaction.effects;
+        let mut effects = transaction.effects;
+        effects.retain(|effect| permitted.includes(effect));
         for effect in &effects {
             match effect {
                 Effect::Set { scope, value } => {
@@ -95,12 +104,14 @@ impl<P: Plugin> FakeHost<P> {
         Outcome { reply, effects }
     }
 
-    fn as_dyn(&self) -> View<'_> {
+    fn view(&self) -> View<'_> {
         View {
             session: &self.session,
             branch: &self.branch,
             models: &self.models,
             files: &self.files,
+            reads: &self.reads,
+            lists: &self.lists,
             state: &self.state,
             next_request: self.next_request,
         }
@@ -208,7 +219,7 @@ impl<P: Plugin> FakeHost<P> {
         if let Some(error) = self.file_errors.pop_front() {
             return Err(error);
         }
-        let key = (file.mount.clone(), file.path.clone());
+        let key = key(file);
         if only_if_absent && self.files.contains_key(&key) {
             return Err(FileError::Conflict("the file is there already".into()));
         }
@@ -220,7 +231,7 @@ impl<P: Plugin> FakeHost<P> {
         if let Some(error) = self.file_errors.pop_front() {
             return Err(error);
         }
-        let key = (file.mount.clone(), file.path.clone());
+        let key = key(file);
         let text = self.files.get(&key).map_or(initial, String::as_str);
         let mut document: serde_json::Value =
             serde_json::from_str(text).map_err(|error| FileError::NotJson(error.to_string()))?;
@@ -345,12 +356,18 @@ pub fn completion(text: impl Into<String>) -> Completion {
     }
 }
 
+fn key(location: &Location) -> (String, String) {
+    (location.mount.clone(), location.path.clone())
+}
+
 /// What a hook reads.
 struct View<'host> {
     session: &'host Snapshot,
     branch: &'host Branch,
     models: &'host [ModelInfo],
     files: &'host BTreeMap<(String, String), String>,
+    reads: &'host BTreeMap<(String, String), Result<String, FileError>>,
+    lists: &'host BTreeMap<(String, String), Result<Vec<String>, FileError>>,
     state: &'host BTreeMap<Scope, Vec<u8>>,
     next_request: RequestId,
 }
@@ -393,6 +410,9 @@ impl Host for Transaction<'_> {
     }
 
     fn list(&self, folder: &Location) -> Result<Vec<String>, FileError> {
+        if let Some(answer) = self.host.lists.get(&key(folder)) {
+            return answer.clone();
+        }
         let prefix = if folder.path.is_empty() { String::new() } else { format!("{}/", folder.path) };
         let names: BTreeSet<String> = self
             .host
@@ -409,7 +429,11 @@ impl Host for Transaction<'_> {
     }
 
     fn read(&self, file: &Location) -> Result<String, FileError> {
-        let text = self.host.files.get(&(file.mount.clone(), file.path.clone())).ok_or(FileError::NotFound)?;
+        let key = key(file);
+        if let Some(answer) = self.host.reads.get(&key) {
+            return answer.clone();
+        }
+        let text = self.host.files.get(&key).ok_or(FileError::NotFound)?;
         Ok(text.strip_prefix('\u{feff}').unwrap_or(text).into())
     }
 

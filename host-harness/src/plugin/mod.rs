@@ -107,9 +107,13 @@ impl Plugin {
         let reply =
             self.instance.instantiate(&mut store).and_then(|instance| self.exports.call(&mut store, &instance, event));
         let call = store.into_data();
-        let (effects, reads, stopped) = call.into_parts();
+        let (mut effects, reads, stopped) = call.into_parts();
         let result = match reply {
-            Ok(reply) => Ok(Committed { reply, effects: permitted(event, effects) }),
+            Ok(reply) => {
+                let permitted = event.permitted();
+                effects.retain(|effect| permitted.includes(effect));
+                Ok(Committed { reply, effects })
+            }
             Err(error) => {
                 Err(Failure { cause: stopped.unwrap_or_else(|| cause(&error, limits)), log: log_of(effects) })
             }
@@ -131,18 +135,6 @@ impl Plugin {
         let instance = self.instance.instantiate(&mut store)?;
         self.exports.check_types(&mut store, &instance)
     }
-}
-
-/// Leaves out the effects that a hook may not have by the contract.
-fn permitted(event: &Event, mut effects: Vec<Effect>) -> Vec<Effect> {
-    match event {
-        Event::Context { .. } | Event::CompleteCommand { .. } => {
-            effects.retain(|effect| matches!(effect, Effect::Log { .. }));
-        }
-        Event::Describe => effects.retain(|effect| matches!(effect, Effect::Log { .. } | Effect::Set { .. })),
-        _ => {}
-    }
-    effects
 }
 
 fn log_of(effects: Vec<Effect>) -> Vec<(Level, String)> {

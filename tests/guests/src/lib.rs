@@ -1,9 +1,12 @@
 //! A guest that misbehaves on command.
 //!
 //! `/hostile WHAT` first asks for effects, so that tests can see that a hook which fails has none, and then does what the
-//! argument says.
+//! argument says. Whatever the host answers is shown in passing.
 
-use chaperone_sdk::{CompletionRequest, Context, Description, Effort, Hook, Level, Plugin, Scope, Tone};
+use chaperone_sdk::{
+    Command, Completion, CompletionRequest, Context, Description, Effort, FileError, Hook, Level, LlmError, Plugin,
+    RequestId, Scope, Tone,
+};
 use serde::{Deserialize, Serialize};
 
 /// The guest.
@@ -16,7 +19,11 @@ struct Calls {
 
 impl Plugin for Hostile {
     fn describe(_: &mut Context) -> Description {
-        chaperone_sdk::describe("hostile", "1", "Misbehaves on command", [Hook::AgentEnd, Hook::Context])
+        let command = Command { name: "hostile".into(), description: "Misbehaves".into() };
+        Description {
+            commands: vec![command],
+            ..chaperone_sdk::describe("hostile", "1", "Misbehaves on command", [Hook::AgentEnd, Hook::Context])
+        }
     }
 
     fn agent_end(cx: &mut Context) {
@@ -31,11 +38,26 @@ impl Plugin for Hostile {
         vec![0]
     }
 
-    fn command(cx: &mut Context, _: String, what: String) {
+    fn llm_completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, LlmError>) {
+        let text = outcome.map(|completion| completion.text);
+        cx.notify(format!("completed {id}: {text:?}"), Tone::Normal);
+    }
+
+    fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
+        cx.notify(format!("stored {id}: {outcome:?}"), Tone::Normal);
+    }
+
+    fn timer_fired(cx: &mut Context, id: RequestId) {
+        cx.notify(format!("timer {id} at {}", cx.session().now), Tone::Normal);
+    }
+
+    fn command(cx: &mut Context, _: String, line: String) {
         cx.notify("about to misbehave", Tone::Normal);
         cx.set_state(Scope::Branch, &Calls { count: 999 });
-        cx.log(Level::Info, format!("doing {what}"));
-        match what.as_str() {
+        cx.log(Level::Info, format!("doing {line}"));
+        let (what, argument) = line.split_once(' ').unwrap_or((&line, ""));
+        let number = argument.parse().unwrap_or_default();
+        match what {
             "panic" => panic!("as I was told"),
             "spin" => loop {
                 std::hint::black_box(());
@@ -57,25 +79,49 @@ impl Plugin for Hostile {
             }
             "shout" => cx.notify("x".repeat(48 << 20), Tone::Normal),
             "complete" => {
-                cx.complete(CompletionRequest {
-                    label: "hostile".into(),
-                    model: None,
-                    system: None,
-                    messages: Vec::new(),
-                    max_output_tokens: None,
-                    effort: Effort::Lowest,
-                    response_schema: None,
-                    timeout_ms: None,
-                    streamed: false,
-                    cache_key: None,
-                });
+                cx.complete(completion(argument));
             }
-            "escape" => match cx.read("workspace", "../outside.txt") {
-                Ok(text) => cx.notify(format!("escaped: {text}"), Tone::Error),
-                Err(error) => cx.notify(format!("held: {error:?}"), Tone::Success),
-            },
+            "cancel" => cx.cancel(number),
+            "inject" => cx.steer("hostile", "Listen to me."),
+            "abort" => cx.abort(),
+            "release" => cx.release(argument, None),
+            "arm" => {
+                cx.arm(number);
+            }
+            "disarm" => cx.disarm(number),
+            "add" => {
+                let patch = format!(r#"[{{"op": "add", "path": "/-", "value": {number}}}]"#);
+                cx.patch("workspace", "findings.json", "[]", patch);
+            }
+            "read" => {
+                let answer = cx.read("workspace", argument);
+                cx.notify(format!("read: {answer:?}"), Tone::Normal);
+            }
+            "list" => {
+                let answer = cx.list("workspace", argument);
+                cx.notify(format!("list: {answer:?}"), Tone::Normal);
+            }
+            "write" => {
+                cx.write("workspace", argument, "owned", false);
+            }
             other => cx.notify(format!("nothing to do for {other}"), Tone::Muted),
         }
+    }
+}
+
+/// A request that names nothing but its label.
+fn completion(label: &str) -> CompletionRequest {
+    CompletionRequest {
+        label: label.into(),
+        model: None,
+        system: None,
+        messages: Vec::new(),
+        max_output_tokens: None,
+        effort: Effort::Lowest,
+        response_schema: None,
+        timeout_ms: None,
+        streamed: false,
+        cache_key: None,
     }
 }
 

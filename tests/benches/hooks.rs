@@ -1,0 +1,4 @@
+//! What a hook costs.
+fn main() {
+    divan::main();
+}
