@@ -96,6 +96,11 @@ impl Running {
         self.failures >= self.quarantine_after
     }
 
+    /// The id of the request that it makes next.
+    pub fn next_request(&self) -> RequestId {
+        self.next_request
+    }
+
     pub(super) fn wants(&self, hook: Hook) -> bool {
         self.description.as_ref().is_some_and(|description| description.hooks.contains(&hook))
     }
