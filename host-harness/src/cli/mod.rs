@@ -1,7 +1,9 @@
 //! The command line of the `chaperone` program.
 
 mod diff;
+mod focus;
 mod json;
+mod monitors;
 mod replay;
 mod report;
 mod run;
@@ -9,6 +11,7 @@ mod setup;
 mod style;
 mod summary;
 mod timeline;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -28,6 +31,8 @@ enum Command {
     Run(run::Arguments),
     /// Runs a recording again, and says where what comes out differs
     Replay(replay::Arguments),
+    /// What `/monitors` offers, for the shell
+    Monitors(monitors::Arguments),
 }
 
 /// How a command went that ran to its end.
@@ -45,6 +50,7 @@ pub fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Monitors(arguments) => monitors::monitors(&arguments),
     };
     match result {
         Ok(Status::Fine) => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use chaperone_contract::{Agent, AgentKind, Mode, ModelId, Snapshot, Timestamp};
 use clap::ValueEnum;
 
 use crate::config::{self, Config, ProviderKind};
@@ -16,6 +17,27 @@ use crate::llm::{Provider, Providers};
 use crate::plugin::{Cache, Plugin};
 use crate::project::{self, Project};
 use crate::transaction::Limits;
+
+/// What the command line says about who answers model calls.
+#[derive(clap::Args)]
+pub struct Judge {
+    /// Who answers model calls
+    #[arg(long, value_enum)]
+    provider: Option<ProviderName>,
+    /// The answers of the provider `script`
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    script: Option<PathBuf>,
+    /// The provider's model for calls that name none; by default the session's own, if it is this provider's
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+}
+
+impl Judge {
+    /// The model that is meant, by its full name.
+    pub fn model(&self, provider: &dyn Provider) -> Option<ModelId> {
+        self.model.clone().map(|model| ModelId { provider: provider.name().into(), model })
+    }
+}
 
 /// Who answers model calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,14 +88,20 @@ pub fn project(cwd: Option<&Path>) -> Result<Project> {
     Ok(Project::of(cwd))
 }
 
-/// Loads the plugins of a configuration, or those of them that are named.
-pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &Storage) -> Result<Vec<Running>> {
-    for name in only {
+/// That a configuration has all the plugins that are named.
+pub fn check_names(config: &Config, named: &[String]) -> Result<()> {
+    for name in named {
         if !config.plugins.iter().any(|plugin| plugin.name == *name) {
             let names: Vec<_> = config.plugins.iter().map(|plugin| plugin.name.as_str()).collect();
             bail!("there is no plugin `{name}`; there is {}", names.join(", "));
         }
     }
+    Ok(())
+}
+
+/// Loads the plugins of a configuration, or those of them that are named.
+pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &Storage) -> Result<Vec<Running>> {
+    check_names(config, only)?;
     let cache = Cache::of_user();
     config
         .plugins
@@ -81,6 +109,27 @@ pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &St
         .filter(|plugin| only.is_empty() || only.contains(&plugin.name))
         .map(|plugin| running(plugin, project, storage, &cache))
         .collect()
+}
+
+/// The circumstances of a session of the main agent, before its first entry.
+pub fn snapshot(session: &str, project: &Project, mode: Mode, now: Timestamp) -> Snapshot {
+    Snapshot {
+        session_id: session.into(),
+        cwd: project.root.display().to_string(),
+        mode,
+        agent: Agent { kind: AgentKind::Main, name: None, workflow: None, step: None },
+        model: None,
+        leaf: None,
+        branch_length: 0,
+        idle: true,
+        input_pending: false,
+        now,
+    }
+}
+
+/// Runs what a session does to its end.
+pub fn block_on<T>(future: impl Future<Output = T>) -> Result<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future))
 }
 
 /// Where the plugins' files go: to the disk, or into memory over it.
@@ -148,13 +197,13 @@ pub fn component_of_source(source: &str) -> config::Component {
 }
 
 /// Who answers: what the command line says, else what the configuration says.
-pub fn provider(
-    config: &Config,
-    named: Option<ProviderName>,
-    script: Option<&Path>,
-    model: Option<&str>,
-) -> Result<Arc<dyn Provider>> {
+pub fn provider(config: &Config, judge: &Judge) -> Result<Arc<dyn Provider>> {
+    let Judge { provider: named, script, model } = judge;
+    let (named, model) = (*named, model.as_deref());
     if let Some(script) = script {
+        if named.is_some_and(|name| name != ProviderName::Script) {
+            super::usage("--script belongs to the provider `script`");
+        }
         return Ok(Arc::new(Script::read(script)?));
     }
     let name = match named {
