@@ -57,10 +57,23 @@ pub fn main() -> ExitCode {
         Ok(Status::Failed) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("{}error:{} {error:#}", style::ERROR, style::RESET);
+            anstream::eprintln!("{}error:{} {}", style::ERROR, style::RESET, told(&error));
             ExitCode::from(1)
         }
     }
+}
+
+/// An error with its causes. Some errors tell their cause themselves; it is not told again.
+fn told(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
 }
 
 /// Ends the program with a message about its usage.
@@ -74,4 +87,23 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
         .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_is_told_once() {
+        let cause = || std::io::Error::other("no room");
+        let error = anyhow::Error::from(cause()).context("cannot write x");
+        assert_eq!(told(&error), "cannot write x: no room");
+        let error = anyhow::Error::from(cause()).context("cannot write x: no room; make some");
+        assert_eq!(told(&error), "cannot write x: no room; make some");
+    }
+
+    #[test]
+    fn the_arguments_are_well_defined() {
+        Arguments::command().debug_assert();
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Result, anyhow};
 
 use super::report::{Format, Report};
 use super::watch::{Watch, Watched, watch};
@@ -70,9 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 fn create(path: &Path) -> Result<Recorder> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
-    Recorder::create(path).with_context(|| {
-        let mend = folder.map(|folder| format!("; make the folder {} first", folder.display()));
-        format!("cannot write the recording {}{}", path.display(), mend.unwrap_or_default())
-    })
+    let missing = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    let mend = missing.map(|folder| format!("; make the folder {} first", folder.display())).unwrap_or_default();
+    Recorder::create(path).map_err(|error| anyhow!("cannot write the recording {}: {error}{mend}", path.display()))
 }

@@ -87,6 +87,10 @@ fn breach(document: &Value, error: &ValidationError) -> Vec<Breach> {
             pointer: pointer.into(),
             message: match kind {
                 ValidationErrorKind::MinLength { .. } => "is empty".into(),
+                ValidationErrorKind::Enum { options } => {
+                    let options = options.as_array().into_iter().flatten().map(Value::to_string);
+                    format!("{} is not one of {}", short(error.instance()), options.collect::<Vec<_>>().join(", "))
+                }
                 _ if short(error.instance()).len() < error.instance().to_string().len() => {
                     error.masked_with(short(error.instance())).to_string()
                 }
