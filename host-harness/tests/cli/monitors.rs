@@ -29,7 +29,6 @@ There already, and left as they are: hedge.patterns.json.
 #[test]
 fn init_goes_to_the_project_or_to_the_folder_that_is_named() {
     let world = World::new();
-    world.write(".git/HEAD", "");
     world.write("deep/er/file", "");
     let mut within = world.chaperone(["monitors", "init"]);
     within.current_dir(world.project().join("deep/er")).assert().success();
@@ -229,9 +228,8 @@ fn test_runs_the_command_of_a_command_monitor_and_writes_where_it_is_said() {
 }
 
 #[test]
-fn the_configured_plugin_answers_and_without_one_the_way_out_is_told() {
+fn the_plugin_of_the_configuration_answers_with_what_it_is_granted() {
     let world = World::with_monitors();
-    world.write("none.toml", "");
     world.write(
         "own.toml",
         "[[plugin]]\nname = \"mine\"\ncomponent = \"builtin:monitors\"\ngrants.files = { user = \"read\" }\n",

@@ -80,7 +80,7 @@ fn in_json_each_effect_is_a_line_and_the_last_line_is_the_summary() {
         assert_eq!(keys(line), ["entry", "hook", "plugin", "effect"].into(), "{line}");
         assert_eq!(line["plugin"], "monitors");
     }
-    let injection = &effects.iter().find_map(|line| line["effect"].get("inject")).unwrap();
+    let injection = effects.iter().find_map(|line| line["effect"].get("inject")).unwrap();
     assert!(injection["content"].as_str().unwrap().starts_with("[fragility] "));
     assert_eq!(injection["custom_type"], "monitor-steer");
 }
@@ -188,12 +188,27 @@ error: nobody answers model calls: name a script with --script FILE, or a provid
 }
 
 #[test]
-fn an_older_recording_stays_where_there_cannot_be_a_new_one() {
+fn a_recording_replaces_an_older_one_and_nothing_else() {
     let world = World::with_monitors();
-    let [_, script] = session("clean-fix");
-    world.write("old.jsonl", "old");
-    world.fails(1, ["run", "none.jsonl", "--script", &script, "--record", "old.jsonl"]);
-    assert_eq!(world.read("old.jsonl"), "old");
+    let [session, script] = session("clean-fix");
+    let record =
+        |session: &str| world.chaperone(["run", session, "--script", &script, "--record", "file.jsonl"]).assert();
+    record(&session).success();
+    let recording = world.read("file.jsonl");
+    record("none.jsonl").code(1);
+    assert_eq!(world.read("file.jsonl"), recording, "there is no new one to replace it");
+    record(&session).success();
+
+    world.write("file.jsonl", "{\"type\":\"session\"}\n");
+    let refused = record(&session).code(1);
+    assert_data_eq!(
+        String::from_utf8(refused.get_output().stderr.clone()).unwrap(),
+        str![[r#"
+error: file.jsonl is there and is no recording; name another file for --record
+
+"#]]
+    );
+    assert_eq!(world.read("file.jsonl"), "{\"type\":\"session\"}\n");
 }
 
 #[test]

@@ -15,8 +15,9 @@ pub struct World {
 impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["home", "project"] {
-            std::fs::create_dir(folder.path().join(name)).unwrap();
+        // A repository, so that nobody looks for a project above it.
+        for name in ["home", "project/.git"] {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
         }
         let world = Self { folder };
         compile_once(&world);
