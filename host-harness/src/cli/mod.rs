@@ -87,3 +87,22 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
         .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_is_told_once() {
+        let cause = || std::io::Error::other("no room");
+        let error = anyhow::Error::from(cause()).context("cannot write x");
+        assert_eq!(told(&error), "cannot write x: no room");
+        let error = anyhow::Error::from(cause()).context("cannot write x: no room; make some");
+        assert_eq!(told(&error), "cannot write x: no room; make some");
+    }
+
+    #[test]
+    fn the_arguments_are_well_defined() {
+        Arguments::command().debug_assert();
+    }
+}

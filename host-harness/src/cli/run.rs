@@ -1,8 +1,10 @@
 //! `chaperone run`: recorded sessions through the plugins.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Result, anyhow, bail};
 
 use super::report::{Format, Report};
 use super::watch::{Watch, Watched, watch};
@@ -71,9 +73,19 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 fn create(path: &Path) -> Result<Recorder> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
-    Recorder::create(path).with_context(|| {
-        let mend = folder.map(|folder| format!("; make the folder {} first", folder.display()));
-        format!("cannot write the recording {}{}", path.display(), mend.unwrap_or_default())
-    })
+    if is_of_another_kind(path) {
+        bail!("{} is there and is no recording; name another file for --record", path.display());
+    }
+    let missing = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    let mend = missing.map(|folder| format!("; make the folder {} first", folder.display())).unwrap_or_default();
+    Recorder::create(path).map_err(|error| anyhow!("cannot write the recording {}: {error}{mend}", path.display()))
+}
+
+/// Whether a recording would replace a file that is none, such as a session.
+fn is_of_another_kind(path: &Path) -> bool {
+    let begin = b"{\"recording\":";
+    let Some(mut file) = File::open(path).ok().filter(|_| path.is_file()) else { return false };
+    let mut begun = Vec::with_capacity(begin.len());
+    let read = file.by_ref().take(begin.len() as u64).read_to_end(&mut begun);
+    read.is_ok() && !begun.is_empty() && begun != begin
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use chaperone_contract::{Agent, AgentKind, Mode, ModelId, Snapshot, Timestamp};
 use clap::ValueEnum;
 
@@ -12,7 +12,7 @@ use crate::config::{self, Config, ProviderKind};
 use crate::drive::{Grants, Running};
 use crate::files::{Folder, Locks, Mounts, Overlay, Storage};
 use crate::llm::http::{Http, HttpConfig, Key, Kind, ModelConfig};
-use crate::llm::script::Script;
+use crate::llm::script::{Script, ScriptError};
 use crate::llm::{Provider, Providers};
 use crate::plugin::{Cache, Plugin};
 use crate::project::{self, Project};
@@ -204,7 +204,10 @@ pub fn provider(config: &Config, judge: &Judge) -> Result<Arc<dyn Provider>> {
         if named.is_some_and(|name| name != ProviderName::Script) {
             super::usage("--script belongs to the provider `script`");
         }
-        return Ok(Arc::new(Script::read(script)?));
+        return match Script::read(script) {
+            Err(error @ ScriptError::Read { .. }) => Err(anyhow!("{error}; --script takes a YAML file of answers")),
+            read => Ok(Arc::new(read?)),
+        };
     }
     let name = match named {
         Some(ProviderName::Script) => "script",

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use chaperone_contract::{Event, Mode, ModelId};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -50,11 +50,11 @@ impl Watched {
 }
 
 fn with_mend(error: ReadError) -> anyhow::Error {
-    let is_unreadable = matches!(error, ReadError::Unreadable { .. });
-    let error = anyhow::Error::from(error);
-    match is_unreadable {
-        true => anyhow::anyhow!("{error:#}; name a session file of pi, which keeps them below ~/.pi/agent/sessions"),
-        false => error,
+    match error {
+        ReadError::Unreadable { .. } => {
+            anyhow!("{error}; name a session file of pi, which keeps them below ~/.pi/agent/sessions")
+        }
+        ReadError::NotASession { .. } => error.into(),
     }
 }
 

@@ -44,12 +44,14 @@ enum Verb {
     List,
     /// Says what a monitor watches, and how many rules and patterns it has
     Show {
+        /// The monitor
         #[arg(value_parser = name)]
         name: String,
     },
     /// Lists the rules that a monitor's judge follows, or changes them
     #[command(disable_help_subcommand = true)]
     Rules {
+        /// The monitor
         #[arg(value_parser = name)]
         name: String,
         #[command(subcommand)]
@@ -57,6 +59,7 @@ enum Verb {
     },
     /// Lists what a monitor looks for
     Patterns {
+        /// The monitor
         #[arg(value_parser = name)]
         name: String,
     },
@@ -120,10 +123,7 @@ pub fn monitors(arguments: &Arguments) -> Result<Status> {
         Verb::Rules { name, edit: None } => about(place, name, " rules", false),
         Verb::Rules { name, edit: Some(edit) } => about(place, name, &format!(" rules {}", line(edit)), true),
         Verb::Patterns { name } => about(place, name, " patterns", false),
-        Verb::Init => {
-            let mut monitors = open(place, if place.cwd.is_some() { Root::Here } else { Root::Found }, true)?;
-            tell(&monitors.ask("init")?)
-        }
+        Verb::Init => init(place),
         Verb::Check { format } => check::check(&mut open(place, Root::Found, false)?, *format),
         Verb::Test(arguments) => test::test(arguments, place),
     }
@@ -140,6 +140,16 @@ fn list(place: &Place) -> Result<Status> {
     if files::definitions(monitors.files()).is_empty() {
         anstream::eprintln!("`chaperone monitors init` adds three to start with");
     }
+    Ok(status)
+}
+
+/// A folder that is named gets the monitors itself; otherwise the project does, which may be further up.
+fn init(place: &Place) -> Result<Status> {
+    let root = if place.cwd.is_some() { Root::Here } else { Root::Found };
+    let mut monitors = open(place, root, true)?;
+    let status = tell(&monitors.ask("init")?)?;
+    let (muted, reset) = (style::MUTED, style::RESET);
+    anstream::eprintln!("{muted}The project is {}{reset}", monitors.project.root.display());
     Ok(status)
 }
 

@@ -1,5 +1,6 @@
 //! One list of faults from two judges.
 
+use chaperone_contract::Location;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -78,7 +79,7 @@ fn breaches(file: &MonitorFile) -> Vec<Breach> {
 /// What the plugin has read and lets pass is a warning. It does not read the lists of a monitor that it cannot use: there,
 /// nobody but the schema has looked.
 fn severity(of_plugin: &[Fault], file: &MonitorFile) -> Severity {
-    let is_faulty = |owner: &chaperone_contract::Location| {
+    let is_faulty = |owner: &Location| {
         of_plugin
             .iter()
             .any(|fault| fault.severity == Severity::Error && fault.mount == owner.mount && fault.file == owner.path)
@@ -89,8 +90,6 @@ fn severity(of_plugin: &[Fault], file: &MonitorFile) -> Severity {
 
 #[cfg(test)]
 mod tests {
-    use chaperone_contract::Location;
-
     use super::*;
     use crate::cli::monitors::check::files::Kind;
 

@@ -87,6 +87,10 @@ fn breach(document: &Value, error: &ValidationError) -> Vec<Breach> {
             pointer: pointer.into(),
             message: match kind {
                 ValidationErrorKind::MinLength { .. } => "is empty".into(),
+                ValidationErrorKind::Enum { options } => {
+                    let options = options.as_array().into_iter().flatten().map(Value::to_string);
+                    format!("{} is not one of {}", short(error.instance()), options.collect::<Vec<_>>().join(", "))
+                }
                 _ if short(error.instance()).len() < error.instance().to_string().len() => {
                     error.masked_with(short(error.instance())).to_string()
                 }
@@ -112,21 +116,22 @@ fn meant<'e>(
     }
 }
 
+/// The places of the schema along a path, from its root; the path goes through references.
+fn along<'d>(document: &'d Value, path: &str) -> impl Iterator<Item = &'d Value> {
+    let steps = path.split('/').skip(1).scan(document, |node, token| {
+        *node = match token {
+            "$ref" => followed(document, node),
+            token => node.pointer(&format!("/{token}")).unwrap_or(&Value::Null),
+        };
+        Some(*node)
+    });
+    std::iter::once(document).chain(steps)
+}
+
 /// The description of a place in the schema, or of the nearest one around it that has one.
 fn description(document: &Value, path: &str) -> String {
-    let mut nearest = "";
-    let mut node = document;
-    for token in path.split('/').skip(1).map(Some).chain([None]) {
-        if let Some(text) = node["description"].as_str() {
-            nearest = text;
-        }
-        node = match token {
-            Some("$ref") => followed(document, node),
-            Some(token) => node.pointer(&format!("/{token}")).unwrap_or(&Value::Null),
-            None => break,
-        };
-    }
-    nearest.trim_end_matches('.').into()
+    let nearest = along(document, path).filter_map(|node| node["description"].as_str()).last();
+    nearest.unwrap_or_default().trim_end_matches('.').into()
 }
 
 fn followed<'d>(document: &'d Value, node: &Value) -> &'d Value {
@@ -136,15 +141,9 @@ fn followed<'d>(document: &'d Value, node: &Value) -> &'d Value {
 
 /// The fields that an object of the schema may have.
 fn known(document: &Value, path: &str) -> String {
-    let mut node = document;
-    for token in path.split('/').skip(1) {
-        node = match token {
-            "$ref" => followed(document, node),
-            token => node.pointer(&format!("/{token}")).unwrap_or(&Value::Null),
-        };
-    }
-    let names = node["properties"].as_object().map(|properties| properties.keys().map(String::as_str).collect());
-    names.unwrap_or_else(Vec::new).join(", ")
+    let node = along(document, path).last().unwrap_or(document);
+    let names = node["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn short(value: &Value) -> String {
