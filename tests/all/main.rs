@@ -6,5 +6,6 @@ mod agreement;
 mod contract;
 mod driving;
 mod hostile;
+mod readers;
 mod sessions;
 mod tape;
