@@ -5,6 +5,8 @@
 //! well, since a hook owns what it gets; the event is copied too. Both read from the same branch, state and files, which
 //! are in memory on both sides. Carrying effects out is not counted.
 
+#![allow(clippy::unwrap_used, reason = "a benchmark that cannot be set up is to end")]
+
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
