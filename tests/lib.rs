@@ -3,4 +3,5 @@
 
 #![allow(clippy::unwrap_used, reason = "whoever uses it is a test")]
 
+pub mod readers;
 pub mod stage;

@@ -7,5 +7,6 @@ mod contract;
 mod driving;
 mod example;
 mod hostile;
+mod readers;
 mod sessions;
 mod tape;

@@ -1,0 +1,5 @@
+//! `chaperone.toml`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| chaperone_tests::readers::config(bytes));

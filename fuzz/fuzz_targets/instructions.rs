@@ -1,0 +1,5 @@
+//! Lists of a user's rules.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| chaperone_tests::readers::instructions(bytes));

@@ -1,0 +1,5 @@
+//! Definitions of monitors.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| chaperone_tests::readers::monitor(bytes));

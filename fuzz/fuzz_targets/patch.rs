@@ -1,0 +1,5 @@
+//! JSON Patches on files.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| chaperone_tests::readers::patch(bytes));

@@ -1,0 +1,5 @@
+//! Scripts of answers.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| chaperone_tests::readers::script(bytes));

@@ -1,0 +1,147 @@
+//! Everything that reads what others wrote, as functions of bytes: each takes whatever it is given, and panics only
+//! where a reader breaks its promise. The fuzz targets in `fuzz/` and the tests with damaged files share them.
+
+use std::sync::LazyLock;
+
+use chaperone::config::Config;
+use chaperone::files::{Folder, Grant, Mounts, Overlay, Storage};
+use chaperone::llm::script::Script;
+use chaperone::replay::{ReplayError, replay};
+use chaperone::session::{self, Leaf};
+use chaperone_contract::Location;
+use chaperone_monitors::verdict::Verdict;
+use chaperone_monitors::{definition, learning, patterns, rules};
+
+/// A session file of pi: its tree, a few of its branches, and the steps of those.
+pub fn session(bytes: &[u8]) {
+    let recorded = match session::pi::parse(&text(bytes)) {
+        Ok(recorded) => recorded,
+        Err(error) => return drop(error.to_string()),
+    };
+    let _ = recorded.report.to_string();
+    let some = recorded.tree.nodes().iter().step_by(7).map(|node| Leaf::Id(node.content.entry.id.clone()));
+    for leaf in some.chain([Leaf::Newest]) {
+        let branch = recorded.branch(&leaf).expect("every entry of a tree has a way to its root");
+        let steps = session::steps(&branch);
+        assert!(steps.is_sorted_by_key(|step| step.at), "time does not run backwards");
+    }
+    let _ = recorded.branch(&Leaf::Id("no-such-entry".into())).map_err(|error| error.to_string());
+}
+
+/// `chaperone.toml`.
+pub fn config(bytes: &[u8]) {
+    if let Err(error) = Config::parse("chaperone.toml", &text(bytes)) {
+        assert!(error.to_string().contains("chaperone.toml"), "an error names its file");
+    }
+}
+
+/// A script of answers.
+pub fn script(bytes: &[u8]) {
+    if let Err(error) = Script::parse("script.yaml", &text(bytes)) {
+        assert!(error.to_string().starts_with("script.yaml:"), "an error names its place");
+    }
+}
+
+/// The definition of a monitor.
+pub fn monitor(bytes: &[u8]) {
+    let (monitor, faults) = definition::parse("project", "monitors/m.monitor.json", &text(bytes));
+    faults.iter().for_each(|fault| drop(fault.to_string()));
+    assert!(
+        monitor.is_some() || faults.iter().any(|fault| fault.is_error()),
+        "what is refused is refused for a reason"
+    );
+}
+
+/// What a monitor knows: reading it, and adding to it.
+pub fn patterns(bytes: &[u8]) {
+    let text = text(bytes);
+    match patterns::parse("project", "monitors/m.patterns.json", &text) {
+        Ok(list) => {
+            let _ = patterns::list(&list.entries);
+            let _ = patterns::severity_of(&list.entries, &text);
+            if let Some(learned) = learning::learn(&list, "A pattern that nobody has", 0) {
+                applies(&text, &learned.change.initial, &learned.change.patch);
+            }
+        }
+        Err(fault) => drop(fault.to_string()),
+    }
+}
+
+/// The user's rules for a monitor.
+pub fn instructions(bytes: &[u8]) {
+    match rules::parse("project", "monitors/m.instructions.json", &text(bytes)) {
+        Ok(list) => drop(rules::list(&list.entries)),
+        Err(fault) => drop(fault.to_string()),
+    }
+}
+
+/// A judge's answer.
+pub fn verdict(bytes: &[u8]) {
+    let answer = text(bytes);
+    match Verdict::parse(&answer) {
+        Verdict::Clean => {
+            assert!(answer.to_lowercase().contains("clean"), "only who says clean is understood as clean")
+        }
+        Verdict::Flag { description } => assert!(!description.trim().is_empty()),
+        Verdict::New { pattern, description } => {
+            assert!(!pattern.trim().is_empty() && !description.trim().is_empty());
+        }
+        Verdict::Unknown { reason } => assert!(!reason.is_empty()),
+    }
+}
+
+/// A recording, of which no plugin can be loaded.
+pub fn recording(bytes: &[u8]) {
+    match replay(bytes, |_| Err("there are no plugins here".into())) {
+        Ok(report) => assert_eq!(report.hooks, 0, "without a plugin no hook can run"),
+        Err(ReplayError::Load { .. }) => {}
+        Err(error) => drop(error.to_string()),
+    }
+}
+
+/// A file and a JSON Patch for it, with a zero byte between them; without one, the file alone and a patch that adds a
+/// finding to it.
+pub fn patch(bytes: &[u8]) {
+    const FINDING: &str = r#"[{"op": "add", "path": "/gaps/-", "value": {"id": "f"}}]"#;
+    let mut parts = bytes.splitn(2, |&byte| byte == 0);
+    let file = text(parts.next().unwrap_or_default());
+    let patch = parts.next().map_or(FINDING.into(), text);
+    let mounts = mounts();
+    mounts.write(&gaps(), &file, false).expect("any text can be written");
+    let before = mounts.read(&gaps()).expect("it was just written");
+    match mounts.patch(&gaps(), r#"{"gaps": []}"#, &patch) {
+        Ok(change) => {
+            let read = mounts.read(&gaps()).expect("it was just written");
+            assert_eq!((change.before, &change.after), (Some(before), &read));
+            serde_json::from_str::<serde_json::Value>(&read).expect("what was JSON is JSON");
+        }
+        Err(error) => {
+            let _ = format!("{error:?}");
+            assert_eq!(mounts.read(&gaps()).as_ref(), Ok(&before), "the file is as it was");
+        }
+    }
+}
+
+/// The list of a monitor can take what was made for it.
+fn applies(file: &str, initial: &str, patch: &str) {
+    let mounts = mounts();
+    mounts.write(&gaps(), file, false).expect("any text can be written");
+    mounts.patch(&gaps(), initial, patch).expect("it was made for this file");
+}
+
+/// A folder in memory.
+fn mounts() -> Mounts {
+    static NOWHERE: LazyLock<std::path::PathBuf> =
+        LazyLock::new(|| std::env::temp_dir().join("chaperone-has-no-such-folder"));
+    let mut mounts = Mounts::new(Storage::Memory(Overlay::new()));
+    mounts.mount("workspace", Folder::at(&*NOWHERE), Grant::READ_WRITE);
+    mounts
+}
+
+fn gaps() -> Location {
+    Location { mount: "workspace".into(), path: "gaps.json".into() }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
