@@ -96,9 +96,9 @@ mod tests {
     fn each_cause_is_told_once() {
         let cause = || std::io::Error::other("no room");
         let error = anyhow::Error::from(cause()).context("cannot write x");
-        assert_eq!(told(&error), "cannot write x: no room");
+        assert_eq!(in_full(&error), "cannot write x: no room");
         let error = anyhow::Error::from(cause()).context("cannot write x: no room; make some");
-        assert_eq!(told(&error), "cannot write x: no room; make some");
+        assert_eq!(in_full(&error), "cannot write x: no room; make some");
     }
 
     #[test]

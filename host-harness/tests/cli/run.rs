@@ -34,7 +34,7 @@ leaves-failing-test.jsonl  26 entries, /home/dev/shop, judged by `script`
 [..]  user   Thanks. What does reserve do when there is not enough on the shelf?
 ...
                  ✓ hedge: CLEAN
-          command/work-quality
+          command /work-quality
                  ✓ work-quality: CLEAN
                  · [work-quality] CLEAN
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use chaperone_contract::{Effect, Event, LlmError, Mode, ModelInfo, Notice, Reply, StartReason, Tone};
+use chaperone_contract::{Effect, Event, LlmError, Mode, ModelInfo, Notice, StartReason, Tone};
 
 use crate::cli::setup;
 use crate::config::{self, Config};
@@ -128,11 +128,9 @@ impl Monitors {
 
     fn completions(&mut self, prefix: &str) -> Result<Vec<String>> {
         let mut heard = Heard::default();
-        let event = Event::CompleteCommand { name: COMMAND.into(), prefix: prefix.into() };
-        self.session.event(&event, &mut heard)?;
-        let completions = std::mem::take(&mut heard.completions);
+        let items = self.session.complete_command(COMMAND, prefix, &mut heard)?;
         heard.said()?;
-        Ok(completions)
+        Ok(items.into_iter().map(|item| item.value).collect())
     }
 }
 
@@ -152,7 +150,6 @@ async fn start(session: &mut Session) -> Result<Vec<Said>> {
 #[derive(Default)]
 struct Heard {
     said: Vec<Said>,
-    completions: Vec<String>,
     failure: Option<anyhow::Error>,
 }
 
@@ -179,9 +176,6 @@ impl Observer for Heard {
                 return;
             }
         };
-        if let Reply::Completions(items) = &committed.reply {
-            self.completions.extend(items.iter().map(|item| item.value.clone()));
-        }
         self.said.extend(committed.effects.iter().filter_map(|effect| match effect {
             Effect::Notify { text, tone: Tone::Error } => Some(Said::Error(text.clone())),
             Effect::Notify { text, tone } => Some(Said::Line { text: text.clone(), tone: *tone }),
