@@ -24,6 +24,7 @@ leaves-failing-test.jsonl  26 entries, /home/dev/shop, judged by `script`
 [..]calls  bash [..]
 ...
                  ⚑ fragility: FLAG  test_release_cannot_exceed_capacity still fails[..]
+                   and unrelated, although the user asked for the whole suite to pass
                  ✎ would write workspace:.workflow/gaps.json
                    @@ -0,0 +1,12 @@
                    +{
