@@ -56,18 +56,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut session = Session::new(setup, &mut steers)?;
 
     session.event(&Event::SessionStart { reason: StartReason::New }, &mut steers)?;
-    let entry = Entry {
-        id: "e1".into(),
-        timestamp: 1_700_000_001_000,
-        body: EntryBody::User(vec![Content::Text("Make the tests pass.".into())]),
-    };
-    session.advance(entry.timestamp, &mut steers)?;
-    session.append(Arc::new(entry.clone()))?;
-    session.event(&Event::MessageEnd { message: entry }, &mut steers)?;
+    let content = vec![Content::Text("Make the tests pass.".into())];
+    session.advance(1_700_000_001_000, &mut steers)?;
+    session.event(&Event::Input { content: content.clone() }, &mut steers)?;
+    session.event(&Event::AgentStart, &mut steers)?;
+    let entry = Arc::new(Entry { id: "e1".into(), timestamp: 1_700_000_001_000, body: EntryBody::User(content) });
+    session.append(entry.clone())?;
+    session.event(&Event::MessageEnd { message: (*entry).clone() }, &mut steers)?;
+    // … and so on for what the agent writes and its tools answer, to `AgentEnd` and `AgentSettled`.
+
     session.quiet(&mut steers).await?;
     for message in steers.0.drain(..) {
         println!("before the next model call: {}", message.content);
     }
+    session.event(&Event::SessionEnd, &mut steers)?;
     session.finish()?;
     Ok(())
 }

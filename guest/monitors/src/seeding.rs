@@ -96,7 +96,7 @@ fn report(seeding: &Seeding) -> (String, Tone) {
     let Seeding { written, there, failed } = seeding;
     let mut lines = Vec::new();
     if !written.is_empty() {
-        lines.push(format!("Written to .pi/monitors: {}. Edit or delete them to customise.", written.join(", ")));
+        lines.push(format!("Written to .pi/monitors: {}. Edit or delete them to customize.", written.join(", ")));
     }
     if !there.is_empty() {
         lines.push(format!("There already, and left as they are: {}.", there.join(", ")));

@@ -47,7 +47,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Status> {
     let project = setup::project(arguments.cwd.as_deref())?;
     let config = setup::config(arguments.config.as_deref(), &project)?;
-    let provider = setup::provider(&config, &arguments.judge)?;
+    let provider = setup::provider(&config, &arguments.plugins, &arguments.judge)?;
     // Before an older recording is replaced, all that is needed for a new one must be there.
     setup::check_names(&config, &arguments.plugins)?;
     let read = |path: &PathBuf| Watched::read(path, arguments.leaf.as_deref());
@@ -69,7 +69,11 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
         recorder = watch(watched, watchers, &mut report)?;
     }
     report.finish()?;
-    Ok(if report.summary.failures == 0 { Status::Fine } else { Status::Failed })
+    if report.summary.is_unanswered() {
+        anstream::eprintln!("{}error:{} no model call was answered, so nothing was judged", style::ERROR, style::RESET);
+    }
+    let has_failed = report.summary.failures > 0 || report.summary.is_unanswered();
+    Ok(if has_failed { Status::Failed } else { Status::Fine })
 }
 
 fn create(path: &Path) -> Result<Recorder> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use chaperone_contract::{Agent, AgentKind, Mode, ModelId, Snapshot, Timestamp};
+use chaperone_contract::{Agent, AgentKind, LlmError, Mode, ModelId, ModelInfo, Snapshot, Timestamp};
 use clap::ValueEnum;
 
 use crate::config::{self, Config, ProviderKind};
@@ -13,7 +13,7 @@ use crate::drive::{Grants, Running};
 use crate::files::{Folder, Locks, Mounts, Overlay, Storage};
 use crate::llm::http::{Http, HttpConfig, Key, Kind, ModelConfig};
 use crate::llm::script::{Script, ScriptError};
-use crate::llm::{Provider, Providers};
+use crate::llm::{Answer, BoxFuture, Call, Provider, Providers};
 use crate::plugin::{Cache, Plugin};
 use crate::project::{self, Project};
 use crate::transaction::Limits;
@@ -196,8 +196,9 @@ pub fn component_of_source(source: &str) -> config::Component {
     }
 }
 
-/// Who answers: what the command line says, else what the configuration says.
-pub fn provider(config: &Config, judge: &Judge) -> Result<Arc<dyn Provider>> {
+/// Who answers: what the command line says, else what the configuration says. Where none of the plugins that take part
+/// (`only` these, or all) may ask, it need not say anything.
+pub fn provider(config: &Config, only: &[String], judge: &Judge) -> Result<Arc<dyn Provider>> {
     let Judge { provider: named, script, model } = judge;
     let (named, model) = (*named, model.as_deref());
     if let Some(script) = script {
@@ -215,6 +216,10 @@ pub fn provider(config: &Config, judge: &Judge) -> Result<Arc<dyn Provider>> {
         Some(ProviderName::Anthropic) => "anthropic",
         None => config.llm.provider.as_deref().unwrap_or("none"),
     };
+    let mut taking_part = config.plugins.iter().filter(|plugin| only.is_empty() || only.contains(&plugin.name));
+    if name == "none" && taking_part.all(|plugin| plugin.grants.llm.is_none()) {
+        return Ok(Arc::new(Nobody));
+    }
     if name == "none" {
         bail!(
             "nobody answers model calls: name a script with --script FILE, or a provider with --provider or `llm.provider`"
@@ -277,4 +282,23 @@ fn configured(
         timeout_ms: config.llm.timeout_ms,
         ..HttpConfig::new(name, kind, key)
     })?))
+}
+
+/// Answers no call.
+pub struct Nobody;
+
+impl Provider for Nobody {
+    fn name(&self) -> &str {
+        "nobody"
+    }
+
+    fn models(&self) -> Vec<ModelInfo> {
+        Vec::new()
+    }
+
+    fn complete<'a>(&'a self, _: &'a Call, _: &'a (dyn Fn(&str) + Send + Sync)) -> BoxFuture<'a, Answer> {
+        Box::pin(async {
+            Err(LlmError::Provider("nobody answers model calls here; `chaperone run` has a provider".into()))
+        })
+    }
 }

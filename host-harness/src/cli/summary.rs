@@ -24,6 +24,9 @@ pub struct Summary {
     pub tokens: Tokens,
     /// The time that all hooks took together, in microseconds.
     pub hook_micros: u64,
+    /// Model calls without an answer; not part of the output.
+    #[serde(skip)]
+    pub failed_calls: u64,
     /// Hooks that failed; not part of the output.
     #[serde(skip)]
     pub failures: u64,
@@ -65,16 +68,23 @@ impl Summary {
 
     pub fn note(&mut self, note: &Note) {
         match note {
-            Note::Answered { usage, .. } => {
+            Note::Answered { usage, ok, .. } => {
                 self.llm_calls += 1;
+                self.failed_calls += u64::from(!ok);
                 if let Some(Usage { input, output, .. }) = usage {
                     self.tokens.input += input;
                     self.tokens.output += output;
                 }
             }
-            Note::Denied { effect: "inject" } => self.steers -= 1,
             Note::Denied { .. } | Note::Quarantined { .. } => {}
         }
+    }
+}
+
+impl Summary {
+    /// Whether models were asked and not one of them answered: then nothing was judged.
+    pub fn is_unanswered(&self) -> bool {
+        self.llm_calls > 0 && self.failed_calls == self.llm_calls
     }
 }
 

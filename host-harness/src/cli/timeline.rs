@@ -60,7 +60,7 @@ impl Timeline {
                     }
                 }
                 match message.stop_reason {
-                    StopReason::Aborted => said(out, &time, style::WARNING, "stopped", "by the user"),
+                    StopReason::Aborted => said(out, &time, style::WARNING, "halted", "by the user"),
                     StopReason::Error => {
                         said(out, &time, style::ERROR, "failed", message.error.as_deref().unwrap_or("no reason given"))
                     }
@@ -76,7 +76,7 @@ impl Timeline {
             EntryBody::Custom(message) => {
                 said(out, &time, style::STEER, "told", &format!("[{}] {}", message.custom_type, message.content))
             }
-            EntryBody::Compaction(_) => said(out, &time, style::MUTED, "compacted", ""),
+            EntryBody::Compaction(_) => said(out, &time, style::MUTED, "folded", "what is older, into a summary"),
             EntryBody::ToolResult(_) | EntryBody::Other(_) => Ok(()),
         }
     }
@@ -106,11 +106,16 @@ impl Timeline {
             Effect::Found(finding) => note(out, style::WARNING, "✎", &format!("{} in {}", finding.id, finding.file)),
             Effect::Notify { text, tone } => note(out, style::tone(*tone), "·", text),
             Effect::Ask { prompt, .. } => {
-                let (Prompt::Confirm((title, _))
-                | Prompt::Select((title, _))
-                | Prompt::Input((title, _))
-                | Prompt::Settings((title, _))) = prompt;
-                note(out, style::MUTED, "?", &format!("would ask: {title}"))
+                let question = match prompt {
+                    Prompt::Confirm((title, body)) => format!(
+                        "{title}
+{body}"
+                    ),
+                    Prompt::Select((title, _)) | Prompt::Input((title, _)) | Prompt::Settings((title, _)) => {
+                        title.clone()
+                    }
+                };
+                note(out, style::MUTED, "?", &format!("would ask: {question}"))
             }
             Effect::Abort => note(out, style::ERROR, "■", "stops the agent"),
             Effect::Release { call_id, refusal } => {
@@ -159,7 +164,7 @@ impl Timeline {
     }
 
     pub fn summary(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
-        let Summary { hooks, llm_calls, verdicts, steers, findings, tokens, hook_micros, failures } = summary;
+        let Summary { hooks, llm_calls, verdicts, steers, findings, tokens, hook_micros, failures, .. } = summary;
         let (heading, muted, reset) = (style::HEADING, style::MUTED, style::RESET);
         writeln!(out, "\n{heading}Summary{reset}")?;
         writeln!(

@@ -96,6 +96,11 @@ impl Running {
         self.failures >= self.quarantine_after
     }
 
+    /// After how many failures it was set aside, if it was.
+    pub(super) fn set_aside_after(&self) -> Option<u32> {
+        self.is_quarantined().then_some(self.failures)
+    }
+
     /// The id of the request that it makes next.
     pub fn next_request(&self) -> RequestId {
         self.next_request

@@ -14,7 +14,7 @@ fn init_writes_the_bundled_monitors_once_and_keeps_what_is_there() {
     assert_data_eq!(
         world.prints(["monitors", "init"]),
         str![[r#"
-Written to .pi/monitors: fragility.monitor.json, fragility.patterns.json, fragility.instructions.json, hedge.monitor.json, hedge.instructions.json, work-quality.monitor.json, work-quality.patterns.json, work-quality.instructions.json. Edit or delete them to customise.
+Written to .pi/monitors: fragility.monitor.json, fragility.patterns.json, fragility.instructions.json, hedge.monitor.json, hedge.instructions.json, work-quality.monitor.json, work-quality.patterns.json, work-quality.instructions.json. Edit or delete them to customize.
 There already, and left as they are: hedge.patterns.json.
 
 "#]]
@@ -113,7 +113,7 @@ fn rules_are_added_replaced_and_removed_word_for_word() {
     let rules = |arguments: &[&str]| world.prints(["monitors", "rules", "hedge"].iter().chain(arguments).copied());
     let text = "Two  blanks, a\ttab, \"quotes\", {braces} and\na line break\u{a0}—";
     assert_eq!(rules(&["add", text]), format!("[hedge] Rule added: {text}\n"));
-    assert_eq!(rules(&["add", "never", "pass", "--force", "-f"]), "[hedge] Rule added: never pass --force -f\n");
+    assert_eq!(rules(&["add", "--", "never", "pass", "--force", "-f"]), "[hedge] Rule added: never pass --force -f\n");
     assert_eq!(rules(&["add", "--", "--cwd", "is", "text"]), "[hedge] Rule added: --cwd is text\n");
     let stored = || -> Vec<String> {
         let list: Value = serde_json::from_str(&world.read(RULES)).unwrap();

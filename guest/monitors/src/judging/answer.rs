@@ -67,7 +67,7 @@ fn empty(completion: &Completion) -> String {
 
 fn reason(error: LlmError) -> String {
     match error {
-        LlmError::UnknownModel(name) => format!("there is no model `{name}`"),
+        LlmError::UnknownModel(what) => format!("there is no such model: {what}"),
         LlmError::Authentication(reason) => format!("the key is missing or was refused: {reason}"),
         LlmError::RateLimited(_) => "the provider refuses for now, since it was asked too often".into(),
         LlmError::TimedOut => "the judge did not answer in time".into(),

@@ -121,7 +121,9 @@ fn wrong(desk: &mut Desk, judged: &Judged, found: &Found, monitor: Option<&Monit
         Some(pattern) => lessons::learn(desk, monitor, pattern, 0),
         None => Learning::No,
     };
-    if let Some(steer) = steer.filter(|_| occasion != Occasion::Command { outdated: true }) {
+    // Who runs a dismissed monitor wants its answer; the agent is still spared its words.
+    let is_spared = occasion == Occasion::Command { outdated: true } || desk.watch.dismissed.contains(name);
+    if let Some(steer) = steer.filter(|_| !is_spared) {
         let flagged = Flagged {
             monitor: name.into(),
             verdict: found.kind,

@@ -4,13 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use chaperone_contract::{Effect, Event, LlmError, Mode, ModelInfo, Notice, StartReason, Tone};
+use chaperone_contract::{Effect, Event, Mode, Notice, StartReason, Tone};
 
 use crate::cli::setup;
 use crate::config::{self, Config};
 use crate::drive::{HookRun, Note, Observer, Session, Setup};
 use crate::files::{Change, Mounts, Storage};
-use crate::llm::{Answer, BoxFuture, Call, Provider};
 use crate::project::{self, Project};
 
 const COMMAND: &str = "monitors";
@@ -70,7 +69,7 @@ impl Monitors {
             let plugins = setup::plugins(config, std::slice::from_ref(&candidate.name), &project, storage)?;
             let now = jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0);
             let snapshot = setup::snapshot("monitors", &project, Mode::OneShot, now);
-            let setup = Setup::new(snapshot, plugins, Arc::new(Nobody));
+            let setup = Setup::new(snapshot, plugins, Arc::new(setup::Nobody));
             let mut heard = Heard::default();
             let mut session = Session::new(setup, &mut heard)?;
             heard.said()?;
@@ -187,21 +186,4 @@ impl Observer for Heard {
     fn changed(&mut self, _: &str, _: &Change) {}
 
     fn note(&mut self, _: &str, _: &Note) {}
-}
-
-/// Answers no call.
-struct Nobody;
-
-impl Provider for Nobody {
-    fn name(&self) -> &str {
-        "none"
-    }
-
-    fn models(&self) -> Vec<ModelInfo> {
-        Vec::new()
-    }
-
-    fn complete<'a>(&'a self, _: &'a Call, _: &'a (dyn Fn(&str) + Send + Sync)) -> BoxFuture<'a, Answer> {
-        Box::pin(async { Err(LlmError::Provider("there is no model here; `chaperone run` has one".into())) })
-    }
 }

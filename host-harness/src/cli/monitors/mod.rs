@@ -79,8 +79,8 @@ enum Verb {
 enum Edit {
     /// Adds a rule
     Add {
-        /// The rule, word for word; words that look like options of this command go behind `--`
-        #[arg(required = true, allow_hyphen_values = true, value_parser = text)]
+        /// The rule, word for word; behind `--`, words may begin with a hyphen
+        #[arg(required = true, value_parser = text)]
         text: Vec<String>,
     },
     /// Removes a rule
@@ -94,8 +94,8 @@ enum Edit {
         /// Its number in the list
         #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         number: u32,
-        /// The rule, word for word; words that look like options of this command go behind `--`
-        #[arg(required = true, allow_hyphen_values = true, value_parser = text)]
+        /// The rule, word for word; behind `--`, words may begin with a hyphen
+        #[arg(required = true, value_parser = text)]
         text: Vec<String>,
     },
 }

@@ -39,7 +39,7 @@ pub fn test(arguments: &Arguments, place: &Place) -> Result<Status> {
     if answer.iter().any(|said| matches!(said, Said::Error(_))) {
         return tell(&answer);
     }
-    let provider = setup::provider(&config, judge)?;
+    let provider = setup::provider(&config, &[], judge)?;
     let watched = Watched::read(session, leaf.as_deref())?;
     let on_command = if monitors.has_command(name) { std::slice::from_ref(name) } else { &[] };
     let mut report = Report::new(Format::Text, Box::new(style::out()), *write).about(name);
