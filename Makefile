@@ -1,6 +1,7 @@
 # Set up, build, run, test: `make run` and `make test` do all of it on a fresh machine.
 
 CARGO ?= cargo
+CHAPERONE = $(CARGO) run --quiet --package chaperone --
 DEMO := target/demo
 SESSIONS := $(sort $(wildcard monitors-examples/sessions/*.jsonl))
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chaperone/tools
@@ -9,9 +10,9 @@ TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chaperone/tools
 
 ## run: the three bundled monitors on recorded sessions of a real agent, judged by a script
 run: build
-	@$(CARGO) run --quiet --package chaperone -- monitors init --cwd $(DEMO)
-	@$(CARGO) run --quiet --package chaperone -- run $(SESSIONS) --cwd $(DEMO) \
-		--provider script --script monitors-examples/sessions/demo.script.yaml --command work-quality
+	@mkdir -p $(DEMO)/.pi
+	@$(CHAPERONE) monitors init --cwd $(DEMO)
+	@$(CHAPERONE) run $(SESSIONS) --cwd $(DEMO) --script monitors-examples/sessions/demo.script.yaml --command work-quality
 
 ## test: all tests
 test: toolchain
@@ -19,8 +20,7 @@ test: toolchain
 
 ## build: the program, with its built-in components
 build: toolchain
-	@mkdir -p $(DEMO)
-	@$(CARGO) build --quiet --package chaperone
+	@$(CARGO) build --package chaperone
 
 ## toolchain: what compiles the guests to WebAssembly; CHAPERONE_GUEST_TOOLCHAIN=installed|rustup|debian forces one
 toolchain:

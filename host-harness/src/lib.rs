@@ -15,6 +15,7 @@ pub mod record;
 pub mod replay;
 pub mod session;
 pub mod state;
+pub mod store;
 pub mod transaction;
 
 pub use chaperone_contract as contract;

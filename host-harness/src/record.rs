@@ -3,14 +3,15 @@
 //! One JSON object a line, in the contract's JSON form. The first line says what wrote it; each session begins with a
 //! line that names its plugins.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use chaperone_contract::*;
 use serde::{Deserialize, Serialize};
 
-use crate::drive::Running;
 use crate::transaction::{Cause, FileRead, Outcome};
 
 /// The version of the format.
@@ -35,7 +36,7 @@ pub enum Line {
         plugins: Vec<RecordedPlugin>,
     },
     /// An entry joined the branch.
-    Entry(Entry),
+    Entry(Arc<Entry>),
     /// The session went to another branch.
     Branch(Vec<EntryId>),
     /// A hook ran.
@@ -60,8 +61,11 @@ pub struct RecordedPlugin {
 /// A value that a plugin remembered.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RecordedState {
-    /// Whose value it is.
+    /// How far the value reaches.
     pub scope: Scope,
+    /// Of the branch scope: the entry at which it was committed; none: before the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryId>,
     /// The value.
     #[serde(with = "json::bytes")]
     pub value: Vec<u8>,
@@ -112,6 +116,8 @@ impl RecordedResult {
 /// Writes a recording.
 pub struct Recorder {
     out: BufWriter<Box<dyn Write + Send>>,
+    /// The entries of the session that are written down already.
+    known: HashSet<EntryId>,
 }
 
 impl Recorder {
@@ -128,58 +134,48 @@ impl Recorder {
     /// # Errors
     /// Where it cannot be written to.
     pub fn new(out: Box<dyn Write + Send>) -> std::io::Result<Self> {
-        let mut recorder = Self { out: BufWriter::new(out) };
+        let mut recorder = Self { out: BufWriter::new(out), known: HashSet::new() };
         recorder.line(&Line::Recording { format: FORMAT, contract: VERSION.into() })?;
         Ok(recorder)
     }
 
     /// A session begins.
-    pub(crate) fn begin(&mut self, snapshot: &Snapshot, plugins: &[Running]) -> std::io::Result<()> {
-        let plugins = plugins
-            .iter()
-            .map(|plugin| RecordedPlugin {
-                name: plugin.name.clone(),
-                source: plugin.source.clone(),
-                digest: plugin.component.digest().to_hex().to_string(),
-                models: plugin.models.to_vec(),
-                state: [Scope::Session, Scope::Project]
-                    .into_iter()
-                    .filter_map(|scope| {
-                        let value = plugin.history.current().get(scope)?.to_vec();
-                        Some(RecordedState { scope, value })
-                    })
-                    .collect(),
-            })
-            .collect();
-        self.line(&Line::Session { id: snapshot.session_id.clone(), plugins })
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn session(&mut self, id: &str, plugins: Vec<RecordedPlugin>) -> std::io::Result<()> {
+        self.known.clear();
+        self.line(&Line::Session { id: id.into(), plugins })
     }
 
     /// An entry joined the branch.
-    pub(crate) fn entry(&mut self, entry: &Entry) -> std::io::Result<()> {
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn entry(&mut self, entry: &Arc<Entry>) -> std::io::Result<()> {
+        self.known.insert(entry.id.clone());
         self.line(&Line::Entry(entry.clone()))
     }
 
     /// The session went to another branch.
-    pub(crate) fn branch(&mut self, branch: &Branch) -> std::io::Result<()> {
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn branch(&mut self, branch: &Branch) -> std::io::Result<()> {
+        for entry in branch.entries() {
+            if !self.known.contains(&entry.id) {
+                self.entry(entry)?;
+            }
+        }
         self.line(&Line::Branch(branch.entries().iter().map(|entry| entry.id.clone()).collect()))
     }
 
     /// A hook ran.
-    pub(crate) fn hook(
-        &mut self,
-        plugin: &Running,
-        event: &Event,
-        snapshot: &Snapshot,
-        outcome: &Outcome,
-    ) -> std::io::Result<()> {
-        self.line(&Line::Hook(Box::new(RecordedHook {
-            plugin: plugin.name.clone(),
-            event: event.clone(),
-            snapshot: snapshot.clone(),
-            next_request: plugin.next_request(),
-            reads: outcome.reads.clone(),
-            result: RecordedResult::of(outcome),
-        })))
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn hook(&mut self, hook: RecordedHook) -> std::io::Result<()> {
+        self.line(&Line::Hook(Box::new(hook)))
     }
 
     fn line(&mut self, line: &Line) -> std::io::Result<()> {

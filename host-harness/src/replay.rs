@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use chaperone_contract::*;
 
 use crate::plugin::Plugin;
-use crate::record::{FORMAT, Line, RecordedHook, RecordedPlugin, RecordedResult};
+use crate::record::{FORMAT, Line, RecordedHook, RecordedPlugin, RecordedResult, RecordedState};
 use crate::state::History;
 use crate::transaction::{Cause, FileRead, Input, Limits, ReadFiles};
 
@@ -30,6 +30,12 @@ pub enum ReplayError {
     Format {
         /// The format that it names.
         found: u32,
+    },
+    /// It was written for another version of the contract.
+    #[error("the recording is of the contract {found}, this program speaks {VERSION}")]
+    Contract {
+        /// The version that it names.
+        found: String,
     },
     /// It does not begin as a recording does.
     #[error("this is not a recording: its first line should be {{\"recording\":…}}")]
@@ -100,12 +106,19 @@ pub fn replay(
 ) -> Result<Report, ReplayError> {
     let mut report = Report { hooks: 0, difference: None, changed_components: Vec::new() };
     let mut session = Session::default();
-    for (index, text) in recording.lines().enumerate() {
+    let mut lines = recording.lines().enumerate().peekable();
+    if lines.peek().is_none() {
+        return Err(ReplayError::NoRecording);
+    }
+    for (index, text) in lines {
         let line = index + 1;
         let text = text?;
         let parsed = serde_json::from_str(&text);
         match (index, parsed) {
-            (0, Ok(Line::Recording { format: FORMAT, .. })) => {}
+            (0, Ok(Line::Recording { format: FORMAT, contract })) if contract == VERSION => {}
+            (0, Ok(Line::Recording { format: FORMAT, contract })) => {
+                return Err(ReplayError::Contract { found: contract });
+            }
             (0, Ok(Line::Recording { format, .. })) => return Err(ReplayError::Format { found: format }),
             (0, _) => return Err(ReplayError::NoRecording),
             (_, Err(source)) => return Err(ReplayError::Line { line, source }),
@@ -153,21 +166,23 @@ struct Replayed {
 
 impl Replayed {
     fn new(component: Arc<Plugin>, recorded: RecordedPlugin) -> Self {
-        let (mut session, mut project) = (None, None);
-        for state in recorded.state {
-            match state.scope {
-                Scope::Session => session = Some(state.value.into()),
-                Scope::Project => project = Some(state.value.into()),
-                Scope::Branch => {}
+        let (mut session, mut project, mut branches) = (None, None, HashMap::new());
+        for RecordedState { scope, entry, value } in recorded.state {
+            let value: Arc<[u8]> = value.into();
+            match scope {
+                Scope::Session => session = Some(value),
+                Scope::Project => project = Some(value),
+                Scope::Branch => _ = branches.insert(entry, value),
             }
         }
-        Self { component, models: recorded.models.into(), history: History::starting_with(session, project) }
+        let mut history = History::starting_with(session, project).with_branches(branches);
+        history.follow(&Branch::default());
+        Self { component, models: recorded.models.into(), history }
     }
 }
 
 impl Session {
-    fn append(&mut self, entry: Entry) {
-        let entry = Arc::new(entry);
+    fn append(&mut self, entry: Arc<Entry>) {
         self.entries.insert(entry.id.clone(), entry.clone());
         Arc::make_mut(&mut self.branch).push(entry);
     }
@@ -202,7 +217,7 @@ impl Session {
             let unrecorded_reads = files.unrecorded();
             return Ok(Some(Difference { line, plugin, event, recorded: result, now, unrecorded_reads }));
         }
-        if let RecordedResult::Ok { effects, .. } = &now {
+        if let RecordedResult::Ok { effects, .. } = &result {
             replayed.history.commit(effects, &self.branch);
         }
         Ok(None)

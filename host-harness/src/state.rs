@@ -27,6 +27,21 @@ impl History {
         history
     }
 
+    /// As it is, with values of the branch scope by the entry at which they were committed; none: before the first one.
+    /// Which of them stands is said by [`follow`](Self::follow).
+    #[must_use]
+    pub fn with_branches(mut self, committed: HashMap<Option<EntryId>, Arc<[u8]>>) -> Self {
+        self.committed = committed;
+        self
+    }
+
+    /// Every value, with the entry that one of the branch scope belongs to.
+    pub fn values(&self) -> impl Iterator<Item = (Scope, Option<&EntryId>, &Arc<[u8]>)> {
+        let single = [Scope::Session, Scope::Project].into_iter();
+        let single = single.filter_map(|scope| Some((scope, None, self.current.get(scope)?)));
+        single.chain(self.committed.iter().map(|(entry, value)| (Scope::Branch, entry.as_ref(), value)))
+    }
+
     /// What the next hook finds.
     pub fn current(&self) -> &States {
         &self.current

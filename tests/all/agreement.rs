@@ -54,8 +54,7 @@ impl Native {
         Self { models: plugin.models, ..Self::default() }
     }
 
-    fn append(&mut self, entry: Entry) {
-        let entry = Arc::new(entry);
+    fn append(&mut self, entry: Arc<Entry>) {
         self.entries.insert(entry.id.clone(), entry.clone());
         self.branch.push(entry);
     }
@@ -127,8 +126,7 @@ fn monitors_do_the_same_natively_whatever_is_asked_of_them() {
         "nonsense \u{1f980} ünïcödé",
     ] {
         assert!(session.command("monitors", line, &mut seen).unwrap());
-        let event = Event::CompleteCommand { name: "monitors".into(), prefix: line.into() };
-        session.event(&event, &mut seen).unwrap();
+        session.complete_command("monitors", line, &mut seen).unwrap();
     }
     stage.put(".pi/monitors/hedge.monitor.json", "{");
     session.event(&Event::Input { content: vec![Content::Text("go on".into())] }, &mut seen).unwrap();

@@ -5,6 +5,7 @@
 mod agreement;
 mod contract;
 mod driving;
+mod example;
 mod hostile;
 mod readers;
 mod sessions;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use chaperone::config::Config;
-use chaperone::drive::{Dialogs, Grants, Running, Session, Setup};
+use chaperone::drive::{Grants, Running, Session, Setup};
 use chaperone::files::{Folder, Locks, Mounts, Overlay, Storage};
 use chaperone::llm::Provider;
 use chaperone::plugin::{Cache, Plugin};
@@ -124,7 +124,7 @@ impl Stage {
         seen: &mut Seen,
     ) -> Session {
         let snapshot = Snapshot { cwd: self.project().display().to_string(), ..snapshot() };
-        let setup = Setup { snapshot, plugins, provider, dialogs: Dialogs::Unavailable, recorder };
+        let setup = Setup { recorder, ..Setup::new(snapshot, plugins, provider) };
         Session::new(setup, seen).unwrap()
     }
 }

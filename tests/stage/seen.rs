@@ -32,7 +32,10 @@ impl Observer for Seen {
         self.hooks.push(SeenHook {
             plugin: run.plugin.into(),
             event: run.event.clone(),
-            result: run.result.as_ref().map(Clone::clone).map_err(|failure| failure.cause.clone()),
+            result: match run.result {
+                Ok(committed) => Ok(committed.clone()),
+                Err(failure) => Err(failure.cause.clone()),
+            },
         });
     }
 

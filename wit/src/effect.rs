@@ -87,3 +87,31 @@ pub struct CompleteEffect {
     #[serde(flatten)]
     pub request: CompletionRequest,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effect_is_tagged_by_its_name() {
+        let file = Location { mount: "workspace".into(), path: "a.json".into() };
+        let effects = [
+            Effect::Cancel { id: 1 },
+            Effect::Abort,
+            Effect::Notify { text: "a".into(), tone: Tone::Muted },
+            Effect::SetStatus { text: None },
+            Effect::Write { id: 1, file: file.clone(), text: "a".into(), only_if_absent: true },
+            Effect::Patch { id: 1, file, initial: "[]".into(), patch: "[]".into() },
+            Effect::Set { scope: Scope::Branch, value: vec![0xff] },
+            Effect::Set { scope: Scope::Branch, value: b"text".to_vec() },
+            Effect::Log { level: Level::Warn, message: "a".into() },
+        ];
+        for effect in effects {
+            let json = serde_json::to_value(&effect).unwrap();
+            let tag =
+                json.as_str().map_or_else(|| json.as_object().unwrap().keys().next().unwrap().clone(), Into::into);
+            assert_eq!(tag, effect.name());
+            assert_eq!(serde_json::from_value::<Effect>(json).unwrap(), effect);
+        }
+    }
+}

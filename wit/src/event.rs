@@ -176,3 +176,35 @@ pub enum Reply {
     /// Of `invocations.tool`.
     Tool(#[serde(with = "json::outcome")] Result<ToolOutput, String>),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_tagged_by_its_name() {
+        let events = [
+            Event::Describe,
+            Event::BranchChanged,
+            Event::TurnStart { index: 0 },
+            Event::AgentSettled { reason: SettledReason::Finished },
+            Event::LlmCompleted { id: 1, outcome: Err(LlmError::RateLimited(Some(3))) },
+            Event::Stored { id: 1, outcome: Ok(()) },
+            Event::CompleteCommand { name: "a".into(), prefix: "b".into() },
+        ];
+        for event in events {
+            let json = serde_json::to_value(&event).unwrap();
+            let tag =
+                json.as_str().map_or_else(|| json.as_object().unwrap().keys().next().unwrap().clone(), Into::into);
+            assert_eq!(tag, event.name());
+            assert_eq!(serde_json::from_value::<Event>(json).unwrap(), event);
+        }
+    }
+
+    #[test]
+    fn results_and_errors_have_the_contracts_names() {
+        let event = Event::LlmCompleted { id: 1, outcome: Err(LlmError::RateLimited(Some(3))) };
+        let json = serde_json::json!({"llm_completed": {"id": 1, "outcome": {"err": {"rate_limited": 3}}}});
+        assert_eq!(serde_json::to_value(&event).unwrap(), json);
+    }
+}

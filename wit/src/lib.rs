@@ -8,6 +8,7 @@
 //! in snake_case, and results `{"ok": …}` or `{"err": …}`.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may"))]
 
 #[macro_use]
 mod define;

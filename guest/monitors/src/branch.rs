@@ -10,6 +10,9 @@ const LIMIT: u32 = 512;
 /// How many entries are read at once in search of a user's message that is further back.
 const STRIDE: u32 = 128;
 
+/// How often, at most: a run this long has lost sight of the message that began it.
+const STRIDES: usize = 32;
+
 /// The user's latest message, where there is one, and then the newest entries after it, oldest first.
 pub fn since_user(cx: &Context) -> Vec<Entry> {
     let mut entries = cx.entries_since_user(true, LIMIT);
@@ -63,7 +66,8 @@ fn is_user(entry: &Entry) -> bool {
 }
 
 fn user_before(cx: &Context, mut before: Option<String>) -> Option<Entry> {
-    while before.is_some() {
+    for _ in 0..STRIDES {
+        before.as_ref()?;
         let older = cx.entries_before(before.as_deref(), STRIDE);
         before = older.last().map(|entry| entry.id.clone());
         if let Some(user) = older.into_iter().find(is_user) {

@@ -2,7 +2,8 @@
 
 use chaperone_sdk::{Content, Context, Description, Entry, EntryBody, Hook, Plugin, Scope, StopReason};
 
-struct Unfinished;
+/// The watcher.
+pub struct Unfinished;
 
 /// How often it has spoken up since the user's last message.
 #[derive(Default, serde::Serialize, serde::Deserialize)]

@@ -25,6 +25,8 @@
 //!
 //! The same code runs natively under a [`FakeHost`](fake::FakeHost), which is how a watcher is tested.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may"))]
+
 mod context;
 mod host;
 mod plugin;

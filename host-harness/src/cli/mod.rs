@@ -1,7 +1,9 @@
 //! The command line of the `chaperone` program.
 
 mod diff;
+mod focus;
 mod json;
+mod monitors;
 mod replay;
 mod report;
 mod run;
@@ -9,6 +11,7 @@ mod setup;
 mod style;
 mod summary;
 mod timeline;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -28,6 +31,8 @@ enum Command {
     Run(run::Arguments),
     /// Runs a recording again, and says where what comes out differs
     Replay(replay::Arguments),
+    /// What `/monitors` offers, for the shell
+    Monitors(monitors::Arguments),
 }
 
 /// How a command went that ran to its end.
@@ -45,16 +50,29 @@ pub fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Monitors(arguments) => monitors::monitors(&arguments),
     };
     match result {
         Ok(Status::Fine) => ExitCode::SUCCESS,
         Ok(Status::Failed) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("{}error:{} {error:#}", style::ERROR, style::RESET);
+            anstream::eprintln!("{}error:{} {}", style::ERROR, style::RESET, in_full(&error));
             ExitCode::from(1)
         }
     }
+}
+
+/// An error with its causes, but for those that the one before has told already.
+fn in_full(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 /// Ends the program with a message about its usage.
@@ -68,4 +86,23 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
         .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_is_told_once() {
+        let cause = || std::io::Error::other("no room");
+        let error = anyhow::Error::from(cause()).context("cannot write x");
+        assert_eq!(in_full(&error), "cannot write x: no room");
+        let error = anyhow::Error::from(cause()).context("cannot write x: no room; make some");
+        assert_eq!(in_full(&error), "cannot write x: no room; make some");
+    }
+
+    #[test]
+    fn the_arguments_are_well_defined() {
+        Arguments::command().debug_assert();
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
@@ -47,21 +47,21 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
     }
     match report.difference {
         None => {
-            anstream::println!("{} hooks, no difference", report.hooks);
+            writeln!(style::out(), "{} hooks, no difference", report.hooks)?;
             Ok(Status::Fine)
         }
         Some(difference) => {
-            show(&difference);
+            show(&mut style::out(), &difference)?;
             Ok(Status::Failed)
         }
     }
 }
 
-fn show(difference: &Difference) {
+fn show(out: &mut dyn Write, difference: &Difference) -> io::Result<()> {
     let Difference { line, plugin, event, recorded, now, unrecorded_reads } = difference;
-    anstream::println!("line {line}: `{plugin}` answers {} differently", event.name());
+    writeln!(out, "line {line}: `{plugin}` answers {} differently", event.name())?;
     for location in unrecorded_reads {
-        anstream::println!("  it reads {}:{}, which the recording does not have", location.mount, location.path);
+        writeln!(out, "  it reads {}:{}, which the recording does not have", location.mount, location.path)?;
     }
     let (before, after) = (pretty(recorded), pretty(now));
     for hunk in TextDiff::from_lines(&before, &after).unified_diff().header("recorded", "now").iter_hunks() {
@@ -71,9 +71,10 @@ fn show(difference: &Difference) {
                 Some('-') => style::REMOVED,
                 _ => style::MUTED,
             };
-            anstream::println!("{style}{line}{}", style::RESET);
+            writeln!(out, "{style}{line}{}", style::RESET)?;
         }
     }
+    Ok(())
 }
 
 fn pretty(result: &RecordedResult) -> String {

@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 
+use chaperone_contract::EntryBody;
 use clap::ValueEnum;
 
-use super::json;
 use super::summary::Summary;
 use super::timeline::Timeline;
+use super::{focus, json};
 use crate::drive::{HookRun, Note, Observer};
 use crate::files::Change;
-use crate::session::TimedStep;
+use crate::session::{Step, TimedStep};
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -25,8 +26,24 @@ pub struct Report<'out> {
     pub summary: Summary,
     out: Box<dyn Write + 'out>,
     form: Form,
+    focus: Option<Focus>,
     /// The first error of writing; an observer cannot return it.
     error: Option<io::Error>,
+}
+
+/// Leaves out everything but what one monitor did.
+struct Focus {
+    monitor: String,
+    share: Share,
+}
+
+/// What the monitor has of the latest hook.
+#[derive(PartialEq)]
+enum Share {
+    Nothing,
+    Something,
+    /// It was judged: what the hook wrote is its own.
+    Judgement,
 }
 
 enum Form {
@@ -43,7 +60,12 @@ impl<'out> Report<'out> {
             Format::Text => Form::Text(Timeline::new(writes)),
             Format::Json => Form::Json { session: None },
         };
-        Self { summary: Summary::default(), out, form, error: None }
+        Self { summary: Summary::default(), out, form, focus: None, error: None }
+    }
+
+    /// Tells and counts only what one monitor does, below what the user says.
+    pub fn about(self, monitor: &str) -> Self {
+        Self { focus: Some(Focus { monitor: monitor.into(), share: Share::Nothing }), ..self }
     }
 
     /// Another session begins.
@@ -60,6 +82,10 @@ impl<'out> Report<'out> {
 
     /// A step of the session is about to be fed.
     pub fn step(&mut self, step: &TimedStep) {
+        let is_of_user = matches!(&step.step, Step::Append(entry) if matches!(entry.body, EntryBody::User(_)));
+        if self.focus.is_some() && !is_of_user {
+            return;
+        }
         if let Form::Text(timeline) = &mut self.form {
             let result = timeline.step(&mut self.out, step);
             self.keep(result);
@@ -104,6 +130,21 @@ impl<'out> Report<'out> {
 
 impl Observer for Report<'_> {
     fn hook(&mut self, run: &HookRun<'_>) {
+        let narrowed;
+        let run = match (&mut self.focus, run.result) {
+            (Some(Focus { monitor, share }), Ok(committed)) => {
+                let part = focus::narrow(committed, monitor);
+                *share = match &part {
+                    None => Share::Nothing,
+                    Some(part) if focus::is_judged(part, monitor) => Share::Judgement,
+                    Some(_) => Share::Something,
+                };
+                let Some(part) = part else { return };
+                narrowed = Ok(part);
+                &HookRun { result: &narrowed, ..*run }
+            }
+            (None, _) | (_, Err(_)) => run,
+        };
         self.summary.hook(run);
         let result = match &mut self.form {
             Form::Text(timeline) => timeline.hook(&mut self.out, run),
@@ -113,6 +154,9 @@ impl Observer for Report<'_> {
     }
 
     fn changed(&mut self, _: &str, change: &Change) {
+        if self.focus.as_ref().is_some_and(|focus| focus.share != Share::Judgement) {
+            return;
+        }
         if let Form::Text(timeline) = &mut self.form {
             let result = timeline.changed(&mut self.out, change);
             self.keep(result);
@@ -120,6 +164,14 @@ impl Observer for Report<'_> {
     }
 
     fn note(&mut self, plugin: &str, note: &Note) {
+        let is_left_out = self.focus.as_ref().is_some_and(|focus| match note {
+            Note::Answered { label, .. } => *label != focus.monitor,
+            Note::Denied { .. } => focus.share == Share::Nothing,
+            Note::Quarantined { .. } => false,
+        });
+        if is_left_out {
+            return;
+        }
         self.summary.note(note);
         if let Form::Text(timeline) = &mut self.form {
             let result = timeline.note(&mut self.out, plugin, note);

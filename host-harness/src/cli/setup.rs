@@ -4,18 +4,40 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
+use chaperone_contract::{Agent, AgentKind, Mode, ModelId, Snapshot, Timestamp};
 use clap::ValueEnum;
 
 use crate::config::{self, Config, ProviderKind};
 use crate::drive::{Grants, Running};
 use crate::files::{Folder, Locks, Mounts, Overlay, Storage};
 use crate::llm::http::{Http, HttpConfig, Key, Kind, ModelConfig};
-use crate::llm::script::Script;
+use crate::llm::script::{Script, ScriptError};
 use crate::llm::{Provider, Providers};
 use crate::plugin::{Cache, Plugin};
 use crate::project::{self, Project};
 use crate::transaction::Limits;
+
+/// What the command line says about who answers model calls.
+#[derive(clap::Args)]
+pub struct Judge {
+    /// Who answers model calls
+    #[arg(long, value_enum)]
+    provider: Option<ProviderName>,
+    /// The answers of the provider `script`
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    script: Option<PathBuf>,
+    /// The provider's model for calls that name none; by default the session's own, if it is this provider's
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+}
+
+impl Judge {
+    /// The model that is meant, by its full name.
+    pub fn model(&self, provider: &dyn Provider) -> Option<ModelId> {
+        self.model.clone().map(|model| ModelId { provider: provider.name().into(), model })
+    }
+}
 
 /// Who answers model calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,9 +55,28 @@ pub fn config(named: Option<&Path>, project: &Project) -> Result<Config> {
     let of_project = project.root.join("chaperone.toml");
     match named {
         Some(path) => Ok(Config::load(path)?),
-        None if of_project.exists() => Ok(Config::load(&of_project)?),
+        None if of_project.exists() => {
+            let config = Config::load(&of_project)?;
+            refuse_foreign_endpoints(&config, &of_project)?;
+            Ok(config)
+        }
         None => Ok(Config::default()),
     }
+}
+
+/// A file that came with a repository must not decide by itself where the user's keys and conversations are sent.
+fn refuse_foreign_endpoints(config: &Config, path: &Path) -> Result<()> {
+    for (name, provider) in &config.providers {
+        let (ProviderKind::OpenAi(endpoint) | ProviderKind::Anthropic(endpoint)) = &provider.kind else { continue };
+        if let Some(url) = &endpoint.base_url {
+            bail!(
+                "{path} sends what the provider `{name}` is asked, and its key, to {url}; if you trust it, say so with \
+                 --config {path}",
+                path = path.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The project of a folder, which must be one.
@@ -47,14 +88,20 @@ pub fn project(cwd: Option<&Path>) -> Result<Project> {
     Ok(Project::of(cwd))
 }
 
-/// Loads the plugins of a configuration, or those of them that are named.
-pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &Storage) -> Result<Vec<Running>> {
-    for name in only {
+/// That a configuration has all the plugins that are named.
+pub fn check_names(config: &Config, named: &[String]) -> Result<()> {
+    for name in named {
         if !config.plugins.iter().any(|plugin| plugin.name == *name) {
             let names: Vec<_> = config.plugins.iter().map(|plugin| plugin.name.as_str()).collect();
             bail!("there is no plugin `{name}`; there is {}", names.join(", "));
         }
     }
+    Ok(())
+}
+
+/// Loads the plugins of a configuration, or those of them that are named.
+pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &Storage) -> Result<Vec<Running>> {
+    check_names(config, only)?;
     let cache = Cache::of_user();
     config
         .plugins
@@ -62,6 +109,27 @@ pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &St
         .filter(|plugin| only.is_empty() || only.contains(&plugin.name))
         .map(|plugin| running(plugin, project, storage, &cache))
         .collect()
+}
+
+/// The circumstances of a session of the main agent, before its first entry.
+pub fn snapshot(session: &str, project: &Project, mode: Mode, now: Timestamp) -> Snapshot {
+    Snapshot {
+        session_id: session.into(),
+        cwd: project.root.display().to_string(),
+        mode,
+        agent: Agent { kind: AgentKind::Main, name: None, workflow: None, step: None },
+        model: None,
+        leaf: None,
+        branch_length: 0,
+        idle: true,
+        input_pending: false,
+        now,
+    }
+}
+
+/// Runs what a session does to its end.
+pub fn block_on<T>(future: impl Future<Output = T>) -> Result<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future))
 }
 
 /// Where the plugins' files go: to the disk, or into memory over it.
@@ -129,14 +197,17 @@ pub fn component_of_source(source: &str) -> config::Component {
 }
 
 /// Who answers: what the command line says, else what the configuration says.
-pub fn provider(
-    config: &Config,
-    named: Option<ProviderName>,
-    script: Option<&Path>,
-    model: Option<&str>,
-) -> Result<Arc<dyn Provider>> {
+pub fn provider(config: &Config, judge: &Judge) -> Result<Arc<dyn Provider>> {
+    let Judge { provider: named, script, model } = judge;
+    let (named, model) = (*named, model.as_deref());
     if let Some(script) = script {
-        return Ok(Arc::new(Script::read(script)?));
+        if named.is_some_and(|name| name != ProviderName::Script) {
+            super::usage("--script belongs to the provider `script`");
+        }
+        return match Script::read(script) {
+            Err(error @ ScriptError::Read { .. }) => Err(anyhow!("{error}; --script takes a YAML file of answers")),
+            read => Ok(Arc::new(read?)),
+        };
     }
     let name = match named {
         Some(ProviderName::Script) => "script",
@@ -155,6 +226,9 @@ pub fn provider(
             "script" => bail!("--provider script needs --script FILE"),
             "openai" => endpoint(config, name, Kind::OpenAi, "OPENAI_API_KEY", model)?,
             "anthropic" => endpoint(config, name, Kind::Anthropic, "ANTHROPIC_API_KEY", model)?,
+            "host" => {
+                bail!("the provider `host` is an agent that is connected; a recorded session has none, name another")
+            }
             other => bail!("there is no provider `{other}` here; configure it under [providers.{other}]"),
         },
     };
@@ -188,6 +262,7 @@ fn configured(
     let key = match &endpoint.key {
         config::Key::Env(name) => Key::Env(name.clone()),
         config::Key::File(path) => Key::File(path.clone()),
+        config::Key::None => Key::None,
     };
     let models = provider.models.iter().map(|model| ModelConfig {
         context_window: model.context_window,

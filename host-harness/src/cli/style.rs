@@ -1,5 +1,7 @@
 //! Colours. They appear on a terminal only, and not where NO_COLOR is set.
 
+use std::io::{self, Write};
+
 use anstyle::{AnsiColor, Reset, Style};
 use chaperone_contract::{Tone, Verdict};
 
@@ -13,6 +15,11 @@ pub const AGENT: Style = AnsiColor::Blue.on_default().bold();
 pub const STEER: Style = AnsiColor::Magenta.on_default().bold();
 pub const ADDED: Style = AnsiColor::Green.on_default();
 pub const REMOVED: Style = AnsiColor::Red.on_default();
+
+/// The output, with colours where it takes them. A reader that goes away is an error, not a panic.
+pub fn out() -> impl Write {
+    anstream::AutoStream::auto(io::stdout().lock())
+}
 
 pub fn tone(tone: Tone) -> Style {
     match tone {

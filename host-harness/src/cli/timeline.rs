@@ -13,11 +13,14 @@ use crate::session::{Step, TimedStep};
 /// Where the text of a timeline begins, behind time and speaker.
 const INDENT: &str = "                 ";
 
-/// The longest line of the agent's or the user's words that is shown, in characters.
+/// How wide texts are, in columns.
 const WIDTH: usize = 100;
 
+/// How much of a tool call is shown, in characters.
+const CALL: usize = 2 * WIDTH;
+
 /// The most lines of one message that are shown.
-const LINES: usize = 6;
+const LINES: usize = 10;
 
 /// Prints a timeline.
 pub struct Timeline {
@@ -36,7 +39,7 @@ impl Timeline {
     }
 
     pub fn command(&mut self, out: &mut dyn Write, line: &str) -> io::Result<()> {
-        writeln!(out, "          {}command{}/{line}", style::USER, style::RESET)
+        writeln!(out, "          {}command{} /{line}", style::USER, style::RESET)
     }
 
     /// Shows what a step adds to the conversation.
@@ -53,7 +56,7 @@ impl Timeline {
                 for part in &message.content {
                     if let Content::ToolCall(call) = part {
                         let call = format!("{} {}", call.name, brief(&call.arguments));
-                        said(out, &time, style::MUTED, "calls", &call)?;
+                        said(out, &time, style::MUTED, "calls", &cut(call))?;
                     }
                 }
                 match message.stop_reason {
@@ -177,26 +180,41 @@ impl Timeline {
 }
 
 fn said(out: &mut dyn Write, time: &str, style: anstyle::Style, who: &str, text: &str) -> io::Result<()> {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or_default();
+    let lines = wrapped(text);
     let (muted, reset) = (style::MUTED, style::RESET);
-    writeln!(out, "{muted}{time}{reset}  {style}{who:<7}{reset}{}", cut(first))?;
-    let rest: Vec<_> = lines.collect();
-    for line in rest.iter().take(LINES - 1) {
-        writeln!(out, "{INDENT}{}", cut(line))?;
+    let first = lines.first().map_or("", |line| line);
+    writeln!(out, "{muted}{time}{reset}  {style}{who:<7}{reset}{first}")?;
+    for line in lines.iter().take(LINES).skip(1) {
+        writeln!(out, "{INDENT}{line}")?;
     }
-    match rest.len().saturating_sub(LINES - 1) {
+    match lines.len().saturating_sub(LINES) {
         0 => Ok(()),
         more => writeln!(out, "{INDENT}{muted}… {more} more lines{reset}"),
     }
 }
 
 fn note(out: &mut dyn Write, style: anstyle::Style, sign: &str, text: &str) -> io::Result<()> {
-    for (index, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+    for (index, line) in wrapped(text).iter().enumerate() {
         let sign = if index == 0 { sign } else { " " };
         writeln!(out, "{INDENT}{style}{sign} {line}{}", style::RESET)?;
     }
     Ok(())
+}
+
+/// The lines of a text that are not blank, none of them wider than the timeline. What a terminal would take for a
+/// command is made visible: the words are those of agents and judges.
+fn wrapped(text: &str) -> Vec<String> {
+    let visible: String = text
+        .chars()
+        .map(|character| match character {
+            '\n' => '\n',
+            '\t' => ' ',
+            control if control.is_control() => char::REPLACEMENT_CHARACTER,
+            other => other,
+        })
+        .collect();
+    let lines = visible.lines().filter(|line| !line.trim().is_empty());
+    lines.flat_map(|line| textwrap::wrap(line, WIDTH)).map(|line| line.into_owned()).collect()
 }
 
 fn text_of(content: &[Content]) -> String {
@@ -216,15 +234,43 @@ fn brief(arguments: &str) -> String {
         .map_or_else(|| serde_json::Value::Object(arguments.clone()).to_string(), |value| value.replace('\n', " ⏎ "))
 }
 
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(WIDTH) {
-        None => line.into(),
-        Some((end, _)) => format!("{}…", &line[..end]),
+/// A tool call may hold a whole file; here its beginning is enough.
+fn cut(mut call: String) -> String {
+    if let Some((end, _)) = call.char_indices().nth(CALL) {
+        call.truncate(end);
+        call.push('…');
     }
+    call
 }
 
 fn clock(timestamp: Timestamp) -> String {
     let time =
         i64::try_from(timestamp).ok().and_then(|milliseconds| jiff::Timestamp::from_millisecond(milliseconds).ok());
     time.map_or_else(|| "--:--:--".into(), |time| time.strftime("%H:%M:%S").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_made_visible() {
+        assert_eq!(
+            wrapped("red: \u{1b}[31m\u{7}\rover\n\n tail\t."),
+            ["red: \u{fffd}[31m\u{fffd}\u{fffd}over", " tail ."]
+        );
+    }
+
+    #[test]
+    fn long_lines_are_wrapped_between_words() {
+        let lines = wrapped(&"word ".repeat(30));
+        assert_eq!(lines.len(), 2);
+        assert!(lines.iter().all(|line| line.ends_with("word")), "{lines:?}");
+    }
+
+    #[test]
+    fn a_long_call_is_cut_between_characters() {
+        assert_eq!(cut("é".repeat(500)).chars().count(), CALL + 1);
+        assert_eq!(cut("ls".into()), "ls");
+    }
 }

@@ -18,7 +18,7 @@ pub use fault::{ConfigError, Fault};
 pub const FILE_NAME: &str = "chaperone.toml";
 
 /// What a `builtin:` component may be called.
-pub const BUILTINS: [&str; 1] = ["monitors"];
+pub const BUILTINS: &[&str] = chaperone_artifacts::NAMES;
 
 /// The folders that can be granted to a plugin.
 pub const MOUNTS: [&str; 3] = ["workspace", "project", "user"];
@@ -116,10 +116,13 @@ pub struct Endpoint {
 /// Where a key is found. The file never holds the key itself.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Key {
-    /// In an environment variable: its name. The default is `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`.
+    /// In an environment variable: its name. Of the vendor's own address, the default is `OPENAI_API_KEY` or
+    /// `ANTHROPIC_API_KEY`.
     Env(String),
     /// In a file: its path.
     File(PathBuf),
+    /// Nowhere: the default of any other address, since the vendor's key is not for it.
+    None,
 }
 
 /// What is known of a model.
@@ -246,7 +249,7 @@ impl PartialEq for ModelNames {
 pub struct Limits {
     /// How long a hook may run, in milliseconds; 1 to 60,000.
     pub hook_ms: u32,
-    /// How much memory a hook may have, in MiB; 1 to 4096.
+    /// How much memory a hook may have, in MiB; 1 to 256.
     pub memory_mib: u32,
     /// After how many traps in a row the plugin is set aside; 1 to 1000.
     pub quarantine_after: u32,

@@ -14,7 +14,8 @@ const ACCESS_WORDS: [&str; 3] = ["none", "read", "read-write"];
 const MAX_TIMEOUT_MS: u32 = 3_600_000;
 const MAX_CALLS_PER_TURN: u32 = 10_000;
 const MAX_HOOK_MS: u32 = 60_000;
-const MAX_MEMORY_MIB: u32 = 4096;
+/// As much as the engine has room for.
+const MAX_MEMORY_MIB: u32 = (crate::engine::MAX_MEMORY >> 20) as u32;
 const MAX_QUARANTINE_AFTER: u32 = 1000;
 const MAX_TOKENS_PER_CALL: u32 = 1_000_000_000;
 const MAX_TOKENS_PER_SESSION: u64 = 1_000_000_000_000;
@@ -137,6 +138,8 @@ fn endpoint(reader: &mut Reader<'_>, table: &Table<'_>, usual_variable: &str) ->
         }
         (Some(field), None) => Key::Env(variable(reader, &field, usual_variable)?),
         (None, Some(field)) => Key::File(reader.path(&field, "write the path of the file that holds the key")?),
+        // The vendor's key is for the vendor.
+        (None, None) if base_url.is_some() => Key::None,
         (None, None) => Key::Env(usual_variable.to_owned()),
     };
     Some(Endpoint { base_url, key })
@@ -231,8 +234,8 @@ fn component(reader: &mut Reader<'_>, table: &Table<'_>, name: Option<&str>) -> 
     };
     if !BUILTINS.contains(&builtin) {
         let message = format!("no component `{builtin}` is built in");
-        let known = BUILTINS.map(|name| format!("builtin:{name}"));
-        let known = known.each_ref().map(String::as_str);
+        let known: Vec<_> = BUILTINS.iter().map(|name| format!("builtin:{name}")).collect();
+        let known: Vec<_> = known.iter().map(String::as_str).collect();
         reader.fault(field.span, message, meant(&format!("builtin:{builtin}"), &known, "built in are"));
         return None;
     }

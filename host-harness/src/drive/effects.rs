@@ -2,7 +2,7 @@
 
 use chaperone_contract::*;
 
-use super::{Dialogs, Note, Observer, Session, Ticket};
+use super::{Dialogs, Note, Observer, Progress, Session, Ticket};
 use crate::files::Change;
 use crate::llm::{Answer as LlmAnswer, Call};
 
@@ -31,12 +31,10 @@ impl Session {
                     self.timers.insert((self.snapshot.now.saturating_add(milliseconds), (index, id)));
                 }
                 Effect::Disarm { id } => self.timers.retain(|(_, ticket)| *ticket != (index, id)),
-                Effect::Inject(_) | Effect::Release { .. } | Effect::Abort => {
-                    if !self.plugins[index].grants.inject {
-                        observer.note(&self.plugins[index].name, &Note::Denied { effect: effect.name() });
-                    }
-                }
-                Effect::Notify { .. }
+                Effect::Inject(_)
+                | Effect::Release { .. }
+                | Effect::Abort
+                | Effect::Notify { .. }
                 | Effect::SetStatus { .. }
                 | Effect::SetWidget { .. }
                 | Effect::Show(_)
@@ -54,7 +52,7 @@ impl Session {
         ticket: Ticket,
         answer: LlmAnswer,
         observer: &mut dyn Observer,
-    ) -> std::io::Result<()> {
+    ) -> Result<(), super::DriveError> {
         let (index, id) = ticket;
         let Some(call) = self.open.remove(&ticket) else { return Ok(()) };
         let name = &self.plugins[index].name;
@@ -67,10 +65,24 @@ impl Session {
         self.drain(observer)
     }
 
+    /// A piece of a streamed answer has come.
+    pub(super) fn progressed(
+        &mut self,
+        (ticket, text): Progress,
+        observer: &mut dyn Observer,
+    ) -> Result<(), super::DriveError> {
+        let (index, id) = ticket;
+        if self.open.contains_key(&ticket) {
+            self.due.push_back((index, Event::LlmProgress { id, text }));
+        }
+        self.drain(observer)
+    }
+
     fn complete(&mut self, ticket: Ticket, request: CompletionRequest) {
         let (index, id) = ticket;
         let plugin = &self.plugins[index];
-        let admitted = match &request.model {
+        let session_model = self.judge.clone().or_else(|| self.snapshot.model.clone());
+        let admitted = match request.model.as_ref().or(session_model.as_ref()) {
             _ if plugin.grants.llm.is_none() => {
                 Err(LlmError::AllowanceSpent("this plugin is granted no model calls".into()))
             }
@@ -85,9 +97,14 @@ impl Session {
             return;
         }
         let label = request.label.clone();
-        let call = Call { plugin: plugin.name.clone(), request, session_model: self.snapshot.model.clone() };
+        let call = Call { plugin: plugin.name.clone(), request, session_model };
         let provider = self.provider.clone();
-        let task = self.calls.spawn(async move { (ticket, provider.complete(&call, &|_| ()).await) });
+        let progress = self.progress.0.clone();
+        let task = self.calls.spawn(async move {
+            // Nobody listens any more where the session has ended.
+            let tell = |text: &str| _ = progress.send((ticket, text.to_owned()));
+            (ticket, provider.complete(&call, &tell).await)
+        });
         self.open.insert(ticket, super::OpenCall { label, task });
     }
 

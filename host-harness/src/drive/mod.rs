@@ -10,15 +10,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chaperone_contract::*;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 pub use running::{Grants, Running};
 
 use crate::files::Change;
 use crate::llm::allowance::Ledger;
 use crate::llm::{Answer as LlmAnswer, Provider};
-use crate::record::Recorder;
+use crate::record::{RecordedHook, RecordedResult, Recorder};
 use crate::session::{Step, TimedStep};
+use crate::store::{Owner, Store, StoreError};
 use crate::transaction::{Committed, Failure, FileRead, Input};
 
 /// A session with the plugins that watch it.
@@ -29,18 +31,46 @@ pub struct Session {
     branch: Arc<Branch>,
     plugins: Vec<Running>,
     provider: Arc<dyn Provider>,
+    judge: Option<ModelId>,
     ledger: Ledger,
     dialogs: Dialogs,
+    /// Text of streamed calls, as it arrives.
+    progress: (UnboundedSender<Progress>, UnboundedReceiver<Progress>),
     calls: JoinSet<(Ticket, LlmAnswer)>,
     open: BTreeMap<Ticket, OpenCall>,
     timers: BTreeSet<(Timestamp, Ticket)>,
     /// Hooks that are due, in order: the answers to what earlier hooks asked for.
     due: VecDeque<(usize, Event)>,
     recorder: Option<Recorder>,
+    memory: Option<Memory>,
 }
+
+/// Where states are kept, and whose they are.
+pub struct Memory {
+    /// The states of all plugins.
+    pub store: Arc<Store>,
+    /// The project's root: sessions of one project share the project scope.
+    pub project: String,
+}
+
+/// Why a session cannot go on: what it does can no longer be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The recording.
+    #[error("the recording cannot be written")]
+    Recording(#[from] std::io::Error),
+    /// The states.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+type Result<T, E = DriveError> = std::result::Result<T, E>;
 
 /// Names a request among all plugins of a session.
 type Ticket = (usize, RequestId);
+
+/// A piece of a streamed answer.
+type Progress = (Ticket, String);
 
 /// A model call under way.
 struct OpenCall {
@@ -67,7 +97,7 @@ pub struct HookRun<'run> {
     /// The newest entry of the branch.
     pub entry: Option<&'run EntryId>,
     /// What it returned and asked for, or why it failed.
-    pub result: &'run Result<Committed, Failure>,
+    pub result: &'run std::result::Result<Committed, Failure>,
     /// How long it took.
     pub took: Duration,
 }
@@ -115,16 +145,39 @@ pub struct Setup {
     pub plugins: Vec<Running>,
     /// Who answers model calls.
     pub provider: Arc<dyn Provider>,
+    /// Answers the calls that name no model; none: the session's own model.
+    pub judge: Option<ModelId>,
     /// What becomes of questions to the user.
     pub dialogs: Dialogs,
     /// Where everything is written down, if anywhere.
     pub recorder: Option<Recorder>,
+    /// Where states are kept; none: they end with the session.
+    pub memory: Option<Memory>,
+}
+
+impl Setup {
+    /// A session that is neither recorded nor remembered, and whose user cannot be asked.
+    pub fn new(snapshot: Snapshot, plugins: Vec<Running>, provider: Arc<dyn Provider>) -> Self {
+        Self { snapshot, plugins, provider, judge: None, dialogs: Dialogs::Unavailable, recorder: None, memory: None }
+    }
+}
+
+impl Memory {
+    fn owner(&self, session: &Snapshot, plugin: &str) -> Owner {
+        Owner { plugin: plugin.into(), session: session.session_id.clone(), project: self.project.clone() }
+    }
 }
 
 impl Session {
     /// Begins a session and asks every plugin what it is.
-    pub fn new(setup: Setup, observer: &mut dyn Observer) -> std::io::Result<Self> {
-        let Setup { snapshot, mut plugins, provider, dialogs, recorder } = setup;
+    pub fn new(setup: Setup, observer: &mut dyn Observer) -> Result<Self> {
+        let Setup { snapshot, mut plugins, provider, judge, dialogs, recorder, memory } = setup;
+        if let Some(memory) = &memory {
+            for plugin in &mut plugins {
+                plugin.history = memory.store.history(&memory.owner(&snapshot, &plugin.name))?;
+                plugin.history.follow(&Branch::default());
+            }
+        }
         let mut ledger = Ledger::default();
         for plugin in &plugins {
             ledger.allow(&plugin.name, plugin.grants.allowance());
@@ -138,16 +191,19 @@ impl Session {
             branch: Arc::default(),
             plugins,
             provider,
+            judge,
             ledger,
             dialogs,
+            progress: unbounded_channel(),
             calls: JoinSet::new(),
             open: BTreeMap::new(),
             timers: BTreeSet::new(),
             due: VecDeque::new(),
             recorder,
+            memory,
         };
         if let Some(recorder) = &mut session.recorder {
-            recorder.begin(&session.snapshot, &session.plugins)?;
+            recorder.session(&session.snapshot.session_id, session.plugins.iter().map(Running::recorded).collect())?;
         }
         for index in 0..session.plugins.len() {
             session.describe(index, observer)?;
@@ -173,15 +229,15 @@ impl Session {
     /// Feeds one step of a recorded session, and waits until nothing is under way any more.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub async fn feed(&mut self, step: &TimedStep, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub async fn feed(&mut self, step: &TimedStep, observer: &mut dyn Observer) -> Result<()> {
         self.advance(step.at, observer)?;
         self.quiet(observer).await?;
         self.snapshot.idle = step.idle;
         match &step.step {
             Step::Append(entry) => self.append(entry.clone())?,
             Step::Model(model) => self.snapshot.model = Some(model.clone()),
-            Step::Event(event) => self.event(event, observer)?,
+            Step::Event(event) => _ = self.event(event, observer)?,
         }
         self.quiet(observer).await
     }
@@ -192,33 +248,59 @@ impl Session {
     /// same answers always lead to the same hooks.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub async fn quiet(&mut self, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub async fn quiet(&mut self, observer: &mut dyn Observer) -> Result<()> {
         self.drain(observer)?;
         while !self.calls.is_empty() {
             let mut answers = BTreeMap::new();
             while let Some(joined) = self.calls.join_next().await {
-                let Ok((ticket, answer)) = joined else { continue };
-                answers.insert(ticket, answer);
+                if let Some((ticket, answer)) = self.ended(joined) {
+                    answers.insert(ticket, answer);
+                }
+            }
+            // How the text of a streamed answer was cut into pieces depends on the network: here it comes in one.
+            let mut streamed: BTreeMap<Ticket, String> = BTreeMap::new();
+            while let Ok((ticket, text)) = self.progress.1.try_recv() {
+                streamed.entry(ticket).or_default().push_str(&text);
             }
             for (ticket, answer) in answers {
+                if let Some(text) = streamed.remove(&ticket) {
+                    self.progressed((ticket, text), observer)?;
+                }
                 self.completed(ticket, answer, observer)?;
             }
         }
         Ok(())
     }
 
-    /// Waits for the next answer to a model call and delivers it. False where none is under way.
+    /// Waits for the next piece of an answer to a model call, or its end, and delivers it. False where no call is under
+    /// way.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub async fn next_answer(&mut self, observer: &mut dyn Observer) -> std::io::Result<bool> {
-        match self.calls.join_next().await {
-            None => Ok(false),
-            Some(Err(_)) => Ok(true),
-            Some(Ok((ticket, answer))) => {
-                self.completed(ticket, answer, observer)?;
-                Ok(true)
+    /// Where the recording or the store cannot be written.
+    pub async fn next_answer(&mut self, observer: &mut dyn Observer) -> Result<bool> {
+        if self.calls.is_empty() {
+            return Ok(false);
+        }
+        tokio::select! {
+            biased;
+            Some(progress) = self.progress.1.recv() => self.progressed(progress, observer)?,
+            Some(joined) = self.calls.join_next() => {
+                if let Some((ticket, answer)) = self.ended(joined) {
+                    self.completed(ticket, answer, observer)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// What came of a call; none where it was cancelled.
+    fn ended(&self, joined: Result<(Ticket, LlmAnswer), JoinError>) -> Option<(Ticket, LlmAnswer)> {
+        match joined {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                let (ticket, _) = self.open.iter().find(|(_, call)| call.task.id() == error.id())?;
+                Some((*ticket, Err(LlmError::Provider("the provider broke down".into()))))
             }
         }
     }
@@ -226,8 +308,8 @@ impl Session {
     /// Puts an entry behind the leaf.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn append(&mut self, entry: Arc<Entry>) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn append(&mut self, entry: Arc<Entry>) -> Result<()> {
         if let Some(recorder) = &mut self.recorder {
             recorder.entry(&entry)?;
         }
@@ -239,8 +321,8 @@ impl Session {
     /// Goes to another branch of the session tree.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn go_to(&mut self, branch: Branch, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn go_to(&mut self, branch: Branch, observer: &mut dyn Observer) -> Result<()> {
         if let Some(recorder) = &mut self.recorder {
             recorder.branch(&branch)?;
         }
@@ -248,14 +330,19 @@ impl Session {
         for plugin in &mut self.plugins {
             plugin.history.follow(&self.branch);
         }
-        self.event(&Event::BranchChanged, observer)
+        self.event(&Event::BranchChanged, observer)?;
+        Ok(())
     }
 
-    /// Calls a hook of every plugin that asked for it, and everything that follows from it without waiting.
+    /// Calls a hook of every plugin that asked for it, and everything that follows from it without waiting. Returns what
+    /// the plugins replied, in their order.
+    ///
+    /// An event that is no hook, such as a command, is for one plugin only and does nothing here.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn event(&mut self, event: &Event, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn event(&mut self, event: &Event, observer: &mut dyn Observer) -> Result<Vec<Reply>> {
+        let Some(hook) = event.hook() else { return Ok(Vec::new()) };
         match event {
             Event::SessionStart { .. } => self.refresh(observer)?,
             Event::Input { .. } => {
@@ -266,20 +353,76 @@ impl Session {
             Event::AgentSettled { .. } => self.snapshot.idle = true,
             _ => {}
         }
-        let hook = event.hook();
+        let mut replies = Vec::new();
         for index in 0..self.plugins.len() {
-            if hook.is_none_or(|hook| self.plugins[index].wants(hook)) {
-                self.run(index, event, observer)?;
+            if self.plugins[index].wants(hook)
+                && let Some((reply, _)) = self.run(index, event, observer)?
+                && reply != Reply::Nothing
+            {
+                replies.push(reply);
             }
         }
-        self.drain(observer)
+        self.drain(observer)?;
+        Ok(replies)
+    }
+
+    /// Asks whether a tool call may run: the first plugin that holds or refuses it decides.
+    ///
+    /// # Errors
+    /// Where the recording or the store cannot be written.
+    pub fn tool_start(&mut self, call: ToolCall, observer: &mut dyn Observer) -> Result<Gate> {
+        let replies = self.event(&Event::ToolStart { call }, observer)?;
+        let gates = replies.into_iter().filter_map(|reply| match reply {
+            Reply::Gate(gate) => Some(gate),
+            _ => None,
+        });
+        Ok(gates.into_iter().find(|gate| *gate != Gate::Allow).unwrap_or(Gate::Allow))
+    }
+
+    /// What could stand next on the line `/name prefix`. Empty where no plugin has such a command.
+    ///
+    /// # Errors
+    /// Where the recording or the store cannot be written.
+    pub fn complete_command(
+        &mut self,
+        name: &str,
+        prefix: &str,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<CompletionItem>> {
+        let Some(index) = self.plugins.iter().position(|plugin| plugin.has_command(name)) else {
+            return Ok(Vec::new());
+        };
+        let event = Event::CompleteCommand { name: name.into(), prefix: prefix.into() };
+        Ok(match self.run(index, &event, observer)? {
+            Some((Reply::Completions(items), _)) => items,
+            _ => Vec::new(),
+        })
+    }
+
+    /// Runs a tool of a plugin for the agent. None where no plugin has it, or where it broke down.
+    ///
+    /// # Errors
+    /// Where the recording or the store cannot be written.
+    pub fn tool(
+        &mut self,
+        name: &str,
+        arguments: Json,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Result<ToolOutput, String>>> {
+        let Some(index) = self.plugins.iter().position(|plugin| plugin.has_tool(name)) else { return Ok(None) };
+        let reply = self.run(index, &Event::Tool { name: name.into(), arguments }, observer)?;
+        self.drain(observer)?;
+        Ok(match reply {
+            Some((Reply::Tool(outcome), _)) => Some(outcome),
+            _ => None,
+        })
     }
 
     /// Runs `/name arguments`. False where no plugin has such a command.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn command(&mut self, name: &str, arguments: &str, observer: &mut dyn Observer) -> std::io::Result<bool> {
+    /// Where the recording or the store cannot be written.
+    pub fn command(&mut self, name: &str, arguments: &str, observer: &mut dyn Observer) -> Result<bool> {
         self.refresh(observer)?;
         let Some(index) = self.plugins.iter().position(|plugin| plugin.has_command(name)) else { return Ok(false) };
         let event = Event::Command { name: name.into(), arguments: arguments.into() };
@@ -291,14 +434,8 @@ impl Session {
     /// Brings a plugin the user's answer to a dialog.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn answered(
-        &mut self,
-        plugin: &str,
-        id: RequestId,
-        answer: Answer,
-        observer: &mut dyn Observer,
-    ) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn answered(&mut self, plugin: &str, id: RequestId, answer: Answer, observer: &mut dyn Observer) -> Result<()> {
         if let Some(index) = self.plugins.iter().position(|running| running.name == plugin) {
             self.due.push_back((index, Event::Answered { id, answer }));
         }
@@ -308,8 +445,8 @@ impl Session {
     /// Moves the session's clock on, and fires each timer at its time.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn advance(&mut self, now: Timestamp, observer: &mut dyn Observer) -> std::io::Result<()> {
+    /// Where the recording or the store cannot be written.
+    pub fn advance(&mut self, now: Timestamp, observer: &mut dyn Observer) -> Result<()> {
         while let Some(&(at, (index, id))) = self.timers.first().filter(|(at, _)| *at <= now) {
             self.timers.pop_first();
             self.snapshot.now = self.snapshot.now.max(at);
@@ -323,8 +460,8 @@ impl Session {
     /// Ends the session. Hands the recorder back, for the next one.
     ///
     /// # Errors
-    /// Where the recording cannot be written.
-    pub fn finish(mut self) -> std::io::Result<Option<Recorder>> {
+    /// Where the recording or the store cannot be written.
+    pub fn finish(mut self) -> Result<Option<Recorder>> {
         if let Some(recorder) = &mut self.recorder {
             recorder.flush()?;
         }
@@ -332,7 +469,7 @@ impl Session {
     }
 
     /// Asks those plugins anew what they are that read files to answer which have changed since.
-    fn refresh(&mut self, observer: &mut dyn Observer) -> std::io::Result<()> {
+    fn refresh(&mut self, observer: &mut dyn Observer) -> Result<()> {
         for index in 0..self.plugins.len() {
             if self.plugins[index].is_stale() {
                 self.describe(index, observer)?;
@@ -341,14 +478,14 @@ impl Session {
         Ok(())
     }
 
-    fn describe(&mut self, index: usize, observer: &mut dyn Observer) -> std::io::Result<()> {
+    fn describe(&mut self, index: usize, observer: &mut dyn Observer) -> Result<()> {
         if let Some((Reply::Description(description), reads)) = self.run(index, &Event::Describe, observer)? {
             self.plugins[index].described(description, &reads);
         }
         Ok(())
     }
 
-    fn drain(&mut self, observer: &mut dyn Observer) -> std::io::Result<()> {
+    fn drain(&mut self, observer: &mut dyn Observer) -> Result<()> {
         while let Some((index, event)) = self.due.pop_front() {
             self.run(index, &event, observer)?;
         }
@@ -361,7 +498,7 @@ impl Session {
         index: usize,
         event: &Event,
         observer: &mut dyn Observer,
-    ) -> std::io::Result<Option<(Reply, Vec<FileRead>)>> {
+    ) -> Result<Option<(Reply, Vec<FileRead>)>> {
         let plugin = &self.plugins[index];
         if plugin.is_quarantined() {
             return Ok(None);
@@ -382,15 +519,33 @@ impl Session {
         let entry = input.snapshot.leaf.clone();
         let recorded = self.recorder.is_some().then(|| input.snapshot.clone());
         let started = Instant::now();
-        let outcome = plugin.component.call(&plugin.limits, input, event);
+        let mut outcome = plugin.component.call(&plugin.limits, input, event);
         let took = started.elapsed();
         if let (Some(recorder), Some(snapshot)) = (&mut self.recorder, recorded) {
-            recorder.hook(plugin, event, &snapshot, &outcome)?;
+            recorder.hook(RecordedHook {
+                plugin: plugin.name.clone(),
+                event: event.clone(),
+                snapshot,
+                next_request: plugin.next_request,
+                reads: outcome.reads.clone(),
+                result: RecordedResult::of(&outcome),
+            })?;
         }
+        let denied = match &mut outcome.result {
+            Ok(committed) if !plugin.grants.inject => take_ungranted(&mut committed.effects),
+            _ => Vec::new(),
+        };
         observer.hook(&HookRun { plugin: &plugin.name, event, entry: entry.as_ref(), result: &outcome.result, took });
+        for effect in denied {
+            observer.note(&self.plugins[index].name, &Note::Denied { effect });
+        }
         match outcome.result {
             Ok(Committed { reply, effects }) => {
-                self.plugins[index].succeeded(&effects, &self.branch);
+                let changed = self.plugins[index].succeeded(&effects, &self.branch);
+                if let Some(memory) = &self.memory {
+                    let owner = memory.owner(&self.snapshot, &self.plugins[index].name);
+                    memory.store.commit(&owner, entry.as_ref(), &changed)?;
+                }
                 self.carry_out(index, effects, observer);
                 Ok(Some((reply, outcome.reads)))
             }
@@ -402,4 +557,12 @@ impl Session {
             }
         }
     }
+}
+
+/// Takes out the effects that need the grant to speak into the conversation, and returns their names.
+fn take_ungranted(effects: &mut Vec<Effect>) -> Vec<&'static str> {
+    let needs_grant = |effect: &Effect| matches!(effect, Effect::Inject(_) | Effect::Release { .. } | Effect::Abort);
+    let names = effects.iter().filter(|effect| needs_grant(effect)).map(Effect::name).collect();
+    effects.retain(|effect| !needs_grant(effect));
+    names
 }

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use chaperone_contract::{Branch, CompleteEffect, Description, Effect, Hook, Location, ModelId, ModelInfo, RequestId};
+use chaperone_contract::{
+    Branch, CompleteEffect, Description, Effect, Hook, Location, ModelId, ModelInfo, RequestId, Scope,
+};
 
 use crate::config::LlmGrant;
 use crate::files::{Mounts, Stamp};
 use crate::llm::allowance::Allowance;
 use crate::plugin::Plugin;
+use crate::record::{RecordedPlugin, RecordedState};
 use crate::state::History;
 use crate::transaction::{FileRead, Limits};
 
@@ -106,21 +109,44 @@ impl Running {
         self.description.as_ref().is_some_and(|description| description.commands.iter().any(|it| it.name == name))
     }
 
+    pub(super) fn has_tool(&self, name: &str) -> bool {
+        self.description.as_ref().is_some_and(|description| description.tools.iter().any(|it| it.name == name))
+    }
+
     pub(super) fn described(&mut self, description: Description, reads: &[FileRead]) {
         self.description = Some(description);
         self.described_from =
             reads.iter().map(|read| (read.location().clone(), self.files.stamp(read.location()))).collect();
     }
 
-    /// Whether a file or folder that its description rests on has changed.
+    /// Whether it has to be asked anew what it is: it could not say so far, or a file or folder that its answer rests on
+    /// has changed.
     pub(super) fn is_stale(&self) -> bool {
-        self.described_from.iter().any(|(location, stamp)| self.files.stamp(location) != *stamp)
+        self.description.is_none()
+            || self.described_from.iter().any(|(location, stamp)| self.files.stamp(location) != *stamp)
     }
 
-    pub(super) fn succeeded(&mut self, effects: &[Effect], branch: &Branch) {
+    /// As a recording names it.
+    pub(super) fn recorded(&self) -> RecordedPlugin {
+        let state = self.history.values().map(|(scope, entry, value)| RecordedState {
+            scope,
+            entry: entry.cloned(),
+            value: value.to_vec(),
+        });
+        RecordedPlugin {
+            name: self.name.clone(),
+            source: self.source.clone(),
+            digest: self.component.digest().to_hex().to_string(),
+            models: self.models.to_vec(),
+            state: state.collect(),
+        }
+    }
+
+    /// Keeps what a hook set, and returns it.
+    pub(super) fn succeeded(&mut self, effects: &[Effect], branch: &Branch) -> Vec<(Scope, Arc<[u8]>)> {
         self.failures = 0;
-        self.history.commit(effects, branch);
         self.next_request += effects.iter().filter(|effect| request_id(effect).is_some()).count() as RequestId;
+        self.history.commit(effects, branch)
     }
 
     /// Counts a failure; says how many there were where it was the last one that is tolerated.

@@ -83,7 +83,8 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
 #[cfg(unix)]
 fn is_private(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    fs::metadata(folder).is_ok_and(|folder| folder.mode() & 0o022 == 0)
+    let user = rustix::process::geteuid().as_raw();
+    fs::metadata(folder).is_ok_and(|folder| folder.uid() == user && folder.mode() & 0o022 == 0)
 }
 
 #[cfg(not(unix))]

@@ -83,7 +83,7 @@ c.toml:10:14: `memory_mib` is out of range: 5000
    |
 10 | memory_mib = 5000
    |              ^^^^
-   = write a whole number of MiB from 1 to 4096
+   = write a whole number of MiB from 1 to 256
 
 c.toml:11:20: `quarantine_after` must be a whole number, not a number with a fraction
    |

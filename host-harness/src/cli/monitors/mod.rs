@@ -1,0 +1,228 @@
+//! `chaperone monitors`: what `/monitors` offers, for the shell.
+//!
+//! The plugin itself answers, so that no rule about monitors stands here; only [`mod@check`] knows more than it, which is
+//! where in a file a fault is.
+
+mod check;
+mod component;
+mod test;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Subcommand, ValueHint};
+
+use super::report::Format;
+use super::{Status, setup, style};
+use check::files;
+use component::{Monitors, Root, Said};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Whose monitors are meant.
+#[derive(clap::Args)]
+struct Place {
+    /// The folder to work in; by default the current one
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    cwd: Option<PathBuf>,
+    /// The configuration; by default `chaperone.toml` of the project, if there is one
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    config: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum Verb {
+    /// Lists all monitors, and how they stand
+    List,
+    /// Says what a monitor watches, and how many rules and patterns it has
+    Show {
+        /// The monitor
+        #[arg(value_parser = name)]
+        name: String,
+    },
+    /// Lists the rules that a monitor's judge follows, or changes them
+    #[command(disable_help_subcommand = true)]
+    Rules {
+        /// The monitor
+        #[arg(value_parser = name)]
+        name: String,
+        #[command(subcommand)]
+        edit: Option<Edit>,
+    },
+    /// Lists what a monitor looks for
+    Patterns {
+        /// The monitor
+        #[arg(value_parser = name)]
+        name: String,
+    },
+    /// Adds the bundled monitors to the project, or to the folder that --cwd names; keeps files that are there
+    Init,
+    /// Says what is wrong with the files of all monitors, and where
+    Check {
+        /// How the output looks
+        #[arg(long, value_enum, default_value = "text")]
+        format: Format,
+    },
+    /// Takes a recorded session through the monitors, and shows what one of them does
+    Test(test::Arguments),
+}
+
+#[derive(Subcommand)]
+enum Edit {
+    /// Adds a rule
+    Add {
+        /// The rule, word for word; words that look like options of this command go behind `--`
+        #[arg(required = true, allow_hyphen_values = true, value_parser = text)]
+        text: Vec<String>,
+    },
+    /// Removes a rule
+    Remove {
+        /// Its number in the list
+        #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        number: u32,
+    },
+    /// Puts another rule in the place of one
+    Replace {
+        /// Its number in the list
+        #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        number: u32,
+        /// The rule, word for word; words that look like options of this command go behind `--`
+        #[arg(required = true, allow_hyphen_values = true, value_parser = text)]
+        text: Vec<String>,
+    },
+}
+
+/// What can be a monitor's name is the plugin's to say; what is more than one word would be another line to it.
+fn name(text: &str) -> Result<String, String> {
+    match text.split_whitespace().eq([text]) {
+        true => Ok(text.into()),
+        false => Err("a name is a single word".into()),
+    }
+}
+
+fn text(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() {
+        true => Err("a rule says something".into()),
+        false => Ok(text.into()),
+    }
+}
+
+pub fn monitors(arguments: &Arguments) -> Result<Status> {
+    let place = &arguments.place;
+    match &arguments.verb {
+        Verb::List => list(place),
+        Verb::Show { name } => about(place, name, "", false),
+        Verb::Rules { name, edit: None } => about(place, name, " rules", false),
+        Verb::Rules { name, edit: Some(edit) } => about(place, name, &format!(" rules {}", line(edit)), true),
+        Verb::Patterns { name } => about(place, name, " patterns", false),
+        Verb::Init => init(place),
+        Verb::Check { format } => check::check(&mut open(place, Root::Found, false)?, *format),
+        Verb::Test(arguments) => test::test(arguments, place),
+    }
+}
+
+fn list(place: &Place) -> Result<Status> {
+    let mut monitors = open(place, Root::Found, false)?;
+    let status = tell(&monitors.ask("")?)?;
+    for said in monitors.said_at_start() {
+        if let Said::Line { text, .. } = said {
+            anstream::eprintln!("{}warning:{} {text}", style::WARNING, style::RESET);
+        }
+    }
+    if files::definitions(monitors.files()).is_empty() {
+        anstream::eprintln!("`chaperone monitors init` adds three to start with");
+    }
+    Ok(status)
+}
+
+/// A folder that is named gets the monitors itself; otherwise the project does, which may be further up.
+fn init(place: &Place) -> Result<Status> {
+    let root = if place.cwd.is_some() { Root::Here } else { Root::Found };
+    let mut monitors = open(place, root, true)?;
+    let status = tell(&monitors.ask("init")?)?;
+    let (muted, reset) = (style::MUTED, style::RESET);
+    anstream::eprintln!("{muted}The project is {}{reset}", monitors.project.root.display());
+    Ok(status)
+}
+
+/// Asks about one monitor.
+fn about(place: &Place, name: &str, rest: &str, writes: bool) -> Result<Status> {
+    let mut monitors = open(place, Root::Found, writes)?;
+    monitors.check_is_no_word(name)?;
+    tell(&monitors.ask(&format!("{name}{rest}"))?)
+}
+
+fn open(place: &Place, root: Root, writes: bool) -> Result<Monitors> {
+    let project = root.of(setup::project(place.cwd.as_deref())?, place.cwd.as_deref())?;
+    let config = setup::config(place.config.as_deref(), &project)?;
+    Monitors::open(&config, project, &setup::storage(writes)?)
+}
+
+fn line(edit: &Edit) -> String {
+    match edit {
+        Edit::Add { text } => format!("add {}", text.join(" ")),
+        Edit::Remove { number } => format!("remove {number}"),
+        Edit::Replace { number, text } => format!("replace {number} {}", text.join(" ")),
+    }
+}
+
+/// Prints what the plugin says: errors on stderr, all else on stdout.
+fn tell(all: &[Said]) -> Result<Status> {
+    let mut status = Status::Fine;
+    for said in all {
+        match said {
+            Said::Error(text) => {
+                status = Status::Failed;
+                anstream::eprintln!("{}error:{} {text}", style::ERROR, style::RESET);
+            }
+            Said::Line { text, tone } => {
+                let mut out = style::out();
+                for line in text.lines() {
+                    writeln!(out, "{}{line}{}", style::tone(*tone), style::RESET)?;
+                }
+            }
+            Said::Notice(notice) => {
+                let mut out = style::out();
+                let details = notice.details.iter().map(|line| ("  ", line));
+                for (indent, line) in std::iter::once(("", &notice.title)).chain(details) {
+                    write!(out, "{indent}")?;
+                    for span in line {
+                        write!(out, "{}{}{}", style::tone(span.tone), span.text, style::RESET)?;
+                    }
+                    writeln!(out)?;
+                }
+            }
+        }
+    }
+    Ok(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_word_so_that_it_cannot_become_another_line() {
+        assert_eq!(name("work-quality"), Ok("work-quality".into()));
+        for bad in ["", " ", "hedge rules", " hedge", "hedge\n"] {
+            assert!(name(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_rule_is_handed_on_as_it_stands() {
+        let text = vec!["two  blanks,\na break".into(), "--and".into(), "\"quotes\"".into()];
+        let expected = "two  blanks,\na break --and \"quotes\"";
+        assert_eq!(line(&Edit::Add { text: text.clone() }), format!("add {expected}"));
+        assert_eq!(line(&Edit::Replace { number: 2, text }), format!("replace 2 {expected}"));
+        assert_eq!(line(&Edit::Remove { number: 12 }), "remove 12");
+    }
+}

@@ -1,0 +1,127 @@
+//! A recorded session and the plugins that watch it.
+
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use chaperone_contract::{Event, Mode, ModelId};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::report::Report;
+use super::{setup, style};
+use crate::drive::{Running, Session, Setup};
+use crate::llm::Provider;
+use crate::project::Project;
+use crate::record::Recorder;
+use crate::session::{self, Leaf, ReadError, Recorded, Step, TimedStep};
+
+/// Sessions with more steps than this get a progress bar.
+const LONG: usize = 2_000;
+
+/// One branch of a recorded session.
+pub struct Watched {
+    /// The file's name.
+    pub title: String,
+    recorded: Recorded,
+    entries: usize,
+    steps: Vec<TimedStep>,
+}
+
+impl Watched {
+    /// Reads the branch that ends at `leaf`, or the newest. What of the file could not be read is told on stderr.
+    pub fn read(path: &Path, leaf: Option<&str>) -> Result<Self> {
+        let recorded = session::read(path).map_err(with_mend)?;
+        let leaf = leaf.map_or(Leaf::Newest, |id| Leaf::Id(id.into()));
+        let branch = recorded.branch(&leaf).with_context(|| path.display().to_string())?;
+        if !recorded.report.is_clean() {
+            let (warning, reset) = (style::WARNING, style::RESET);
+            anstream::eprintln!("{warning}warning:{reset} {}: {}", path.display(), recorded.report);
+        }
+        let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Ok(Self { title, entries: branch.len(), steps: session::steps(&branch), recorded })
+    }
+
+    /// What there is to say about it beside its name.
+    pub fn subtitle(&self, provider: &dyn Provider) -> String {
+        format!("{} entries, {}, judged by `{}`", self.entries, self.recorded.cwd, provider.name())
+    }
+}
+
+fn with_mend(error: ReadError) -> anyhow::Error {
+    match error {
+        ReadError::Unreadable { .. } => {
+            anyhow!("{error}; name a session file of pi, which keeps them below ~/.pi/agent/sessions")
+        }
+        ReadError::NotASession { .. } => error.into(),
+    }
+}
+
+/// Who watches, and how.
+pub struct Watch<'w> {
+    /// What the plugins see.
+    pub project: &'w Project,
+    /// Who watches.
+    pub plugins: Vec<Running>,
+    /// Who answers model calls.
+    pub provider: Arc<dyn Provider>,
+    /// Answers the calls that name no model; none: the session's own.
+    pub judge: Option<ModelId>,
+    /// What the user types before the session ends, with or without a slash.
+    pub commands: &'w [String],
+    /// Where every hook is written down, if anywhere.
+    pub recorder: Option<Recorder>,
+}
+
+/// Takes the session through the plugins. Hands the recorder back, for the next one.
+pub fn watch(watched: &Watched, watch: Watch<'_>, report: &mut Report<'_>) -> Result<Option<Recorder>> {
+    setup::block_on(follow(watched, watch, report))?
+}
+
+async fn follow(watched: &Watched, watch: Watch<'_>, report: &mut Report<'_>) -> Result<Option<Recorder>> {
+    let Watch { project, plugins, provider, judge, commands, recorder } = watch;
+    let Recorded { id, created, .. } = &watched.recorded;
+    let snapshot = setup::snapshot(id, project, Mode::Interactive, created.unwrap_or(0));
+    let setup = Setup { judge, recorder, ..Setup::new(snapshot, plugins, provider) };
+    let mut session = Session::new(setup, report)?;
+    let progress = progress(watched.steps.len());
+    for step in &watched.steps {
+        // The session's end comes after the commands, which the user ran before it.
+        if matches!(&step.step, Step::Event(Event::SessionEnd)) {
+            for line in commands {
+                run_command(&mut session, line, report).await?;
+            }
+        }
+        report.step(step);
+        session.feed(step, report).await?;
+        report.check()?;
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(session.finish()?)
+}
+
+async fn run_command(session: &mut Session, line: &str, report: &mut Report<'_>) -> Result<()> {
+    let line = line.trim().trim_start_matches('/');
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    report.command(line);
+    if !session.command(name, rest.trim(), report)? {
+        let descriptions = session.plugins().iter().filter_map(Running::description);
+        let known: BTreeSet<_> =
+            descriptions.flat_map(|description| &description.commands).map(|command| command.name.as_str()).collect();
+        bail!("no plugin has a command `/{name}`; there is {}", Vec::from_iter(known).join(", "));
+    }
+    Ok(session.quiet(report).await?)
+}
+
+fn progress(steps: usize) -> ProgressBar {
+    if steps < LONG || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(steps as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,16 @@
+//! The program from outside: what it prints, what it writes, and how it exits.
+
+#![allow(clippy::unwrap_used, reason = "tests may")]
+
+#[path = "cli/check.rs"]
+mod check;
+#[path = "cli/monitors.rs"]
+mod monitors;
+#[path = "cli/output.rs"]
+mod output;
+#[path = "cli/replay.rs"]
+mod replay;
+#[path = "cli/run.rs"]
+mod run;
+#[path = "cli/support.rs"]
+mod support;

@@ -1,0 +1,244 @@
+//! `chaperone run`
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+
+use crate::support::{World, session};
+
+const GAPS: &str = ".workflow/gaps.json";
+
+#[test]
+fn the_timeline_tells_what_the_agent_did_and_what_its_watchers_made_of_it() {
+    let world = World::with_monitors();
+    let [session, script] = session("leaves-failing-test");
+    assert_data_eq!(
+        world.prints(["run", &session, "--script", &script, "--command", "work-quality"]),
+        str![[r#"
+
+leaves-failing-test.jsonl  26 entries, /home/dev/shop, judged by `script`
+
+[..]  user   The test suite is red. Please make it pass, and tell me what was wrong.
+...
+[..]calls  bash [..]
+...
+                 ⚑ fragility: FLAG  test_release_cannot_exceed_capacity still fails[..]
+                   and unrelated, although the user asked for the whole suite to pass
+                 ✎ would write workspace:.workflow/gaps.json
+                   @@ -0,0 +1,12 @@
+                   +{
+...
+                 ✎ fragility-[..] in workspace:.workflow/gaps.json
+                 ➤ to the agent: [fragility] test_release_cannot_exceed_capacity still fails[..]
+...
+[..]  user   Thanks. What does reserve do when there is not enough on the shelf?
+...
+                 ✓ hedge: CLEAN
+          command /work-quality
+                 ✓ work-quality: CLEAN
+                 · [work-quality] CLEAN
+
+Summary
+  verdicts   4 clean, 1 flagged, 0 new, 0 unknown
+  steers     1
+  findings   1
+  judge      5 calls, [..] tokens in, [..] out
+  hooks      [..] in [..] ms ([..] µs each)
+
+"#]]
+    );
+}
+
+fn lines(output: &str) -> Vec<Value> {
+    output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn keys(value: &Value) -> BTreeSet<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn in_json_each_effect_is_a_line_and_the_last_line_is_the_summary() {
+    let world = World::with_monitors();
+    let [session, script] = session("leaves-failing-test");
+    let all = lines(&world.prints(["run", &session, "--script", &script, "--format", "json"]));
+    let (summary, effects) = all.split_last().unwrap();
+
+    assert_eq!(keys(summary), ["summary"].into());
+    let summary = &summary["summary"];
+    let documented = ["hooks", "llm_calls", "verdicts", "steers", "findings", "tokens", "hook_micros"];
+    assert_eq!(keys(summary), documented.into());
+    assert_eq!(keys(&summary["verdicts"]), ["clean", "flag", "new", "unknown"].into());
+    assert_eq!(keys(&summary["tokens"]), ["input", "output"].into());
+    let count = |effect: &str| effects.iter().filter(|line| line["effect"].get(effect).is_some()).count();
+    assert_eq!(summary["steers"], count("inject"));
+    assert_eq!(summary["findings"], count("found"));
+    assert_eq!(summary["llm_calls"], count("complete"));
+    assert_eq!((count("inject"), count("found"), count("judged")), (1, 1, 4));
+
+    for line in effects {
+        assert_eq!(keys(line), ["entry", "hook", "plugin", "effect"].into(), "{line}");
+        assert_eq!(line["plugin"], "monitors");
+    }
+    let injection = effects.iter().find_map(|line| line["effect"].get("inject")).unwrap();
+    assert!(injection["content"].as_str().unwrap().starts_with("[fragility] "));
+    assert_eq!(injection["custom_type"], "monitor-steer");
+}
+
+#[test]
+fn of_several_sessions_each_line_names_its_own() {
+    let world = World::with_monitors();
+    let [first, script] = session("clean-fix");
+    let [second, _] = session("reports-only");
+    let all = lines(&world.prints(["run", &first, &second, "--script", &script, "--format", "json"]));
+    let named: BTreeSet<_> = all[..all.len() - 1].iter().map(|line| line["session"].as_str().unwrap()).collect();
+    assert_eq!(named, ["clean-fix.jsonl", "reports-only.jsonl"].into());
+}
+
+#[test]
+fn nothing_is_written_unless_it_is_said() {
+    let world = World::with_monitors();
+    let [session, script] = session("leaves-failing-test");
+    let before = world.tree();
+    world.prints(["run", &session, "--script", &script]);
+    assert_eq!(world.tree(), before);
+
+    let output = world.prints(["run", &session, "--script", &script, "--write"]);
+    assert!(output.contains("✎ wrote workspace:.workflow/gaps.json"), "{output}");
+    let mut after = world.tree();
+    let gaps: Value = serde_json::from_str(&world.read(GAPS)).unwrap();
+    assert_eq!(gaps["gaps"].as_array().unwrap().len(), 1);
+    after.remove(&world.project().join(GAPS));
+    assert_eq!(after, before, "nothing else was touched");
+}
+
+#[test]
+fn another_branch_is_another_session() {
+    let world = World::with_monitors();
+    let [session, script] = session("two-branches");
+    let text = std::fs::read_to_string(&session).unwrap();
+    let left_behind = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect::<Vec<_>>();
+    let parents: BTreeSet<_> = left_behind.iter().filter_map(|entry| entry["parentId"].as_str()).collect();
+    let leaf = left_behind
+        .iter()
+        .filter_map(|entry| entry["id"].as_str())
+        .find(|id| !parents.contains(id) && left_behind[0]["id"] != *id);
+    let of_leaf = world.prints(["run", &session, "--script", &script, "--leaf", leaf.unwrap()]);
+    assert!(of_leaf.contains("⚑ fragility: FLAG"), "{of_leaf}");
+    assert!(!world.prints(["run", &session, "--script", &script]).contains("⚑ fragility: FLAG"));
+    let error = world.fails(1, ["run", &session, "--script", &script, "--leaf", "nowhere"]);
+    assert!(error.contains("no entry `nowhere` in this session"), "{error}");
+}
+
+#[test]
+fn what_is_missing_is_named_with_its_mend() {
+    let world = World::with_monitors();
+    let [session, script] = session("clean-fix");
+    let [session, script] = [session.as_str(), script.as_str()];
+    let fails = |arguments: &[&str]| world.fails(1, ["run"].iter().chain(arguments).copied());
+    assert_data_eq!(
+        fails(&[session, "--script", script, "--plugin", "monitor"]),
+        str![[r#"
+error: there is no plugin `monitor`; there is monitors
+
+"#]]
+    );
+    assert_data_eq!(
+        fails(&["none.jsonl", "--script", script]),
+        str![[r#"
+error: cannot read the session none.jsonl: No such file or directory (os error 2); name a session file of pi, which keeps them below ~/.pi/agent/sessions
+
+"#]]
+    );
+    assert_data_eq!(
+        fails(&[script, "--script", script]),
+        str![[r#"
+error: [..]clean-fix.script.yaml: not a session of pi: line 1 is plain text; a session begins with a line such as {"type":"session","version":3,"id":…}
+
+"#]]
+    );
+    assert_data_eq!(
+        fails(&[session, "--script", "none.yaml"]),
+        str![[r#"
+error: none.yaml: the script could not be read: No such file or directory (os error 2); --script takes a YAML file of answers
+
+"#]]
+    );
+    assert_data_eq!(
+        fails(&[session, "--script", script, "--record", "no/folder/x.jsonl"]),
+        str![[r#"
+error: cannot write the recording no/folder/x.jsonl: No such file or directory (os error 2); make the folder no/folder first
+
+"#]]
+    );
+    assert_data_eq!(
+        fails(&[session, "--script", script, "--command", "nothing"]),
+        str![[r#"
+error: no plugin has a command `/nothing`; there is monitors, work-quality
+
+"#]]
+    );
+    assert_data_eq!(
+        fails(&[session]),
+        str![[r#"
+error: nobody answers model calls: name a script with --script FILE, or a provider with --provider or `llm.provider`
+
+"#]]
+    );
+}
+
+#[test]
+fn a_recording_replaces_an_older_one_and_nothing_else() {
+    let world = World::with_monitors();
+    let [session, script] = session("clean-fix");
+    let record =
+        |session: &str| world.chaperone(["run", session, "--script", &script, "--record", "file.jsonl"]).assert();
+    record(&session).success();
+    let recording = world.read("file.jsonl");
+    record("none.jsonl").code(1);
+    assert_eq!(world.read("file.jsonl"), recording, "there is no new one to replace it");
+    record(&session).success();
+
+    world.write("file.jsonl", "{\"type\":\"session\"}\n");
+    let refused = record(&session).code(1);
+    assert_data_eq!(
+        String::from_utf8(refused.get_output().stderr.clone()).unwrap(),
+        str![[r#"
+error: file.jsonl is there and is no recording; name another file for --record
+
+"#]]
+    );
+    assert_eq!(world.read("file.jsonl"), "{\"type\":\"session\"}\n");
+}
+
+#[test]
+fn a_hook_that_fails_is_told_and_fails_the_run() {
+    let world = World::with_monitors();
+    let [session, script] = session("clean-fix");
+    // Not even the description of a plugin fits into this.
+    world.write(
+        "chaperone.toml",
+        "[[plugin]]\nname = \"monitors\"\ncomponent = \"builtin:monitors\"\nlimits.memory_mib = 1\n",
+    );
+    let output = world.chaperone(["run", &session, "--script", &script, "--format", "json"]).assert().code(1);
+    let all = lines(std::str::from_utf8(&output.get_output().stdout).unwrap());
+    assert_eq!(keys(&all[0]), ["entry", "hook", "plugin", "failure"].into(), "{}", all[0]);
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    let world = World::new();
+    let [session, script] = session("clean-fix");
+    let wrong: [&[&str]; 5] = [
+        &[],
+        &["run"],
+        &["run", &session, "--format", "yaml"],
+        &["run", &session, "--script", &script, "--provider", "openai"],
+        &["unknown"],
+    ];
+    for arguments in wrong {
+        let error = world.fails(2, arguments.iter().copied());
+        assert!(error.contains("--help"), "{error}");
+    }
+}
