@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 /// How often the clock of the deadlines ticks. A hook that runs too long is stopped at most one tick late.
 pub const TICK: Duration = Duration::from_millis(5);
@@ -80,13 +80,7 @@ impl Engine {
 /// Everything that compiled code depends on, in one place.
 fn config(pooled: bool) -> Config {
     let mut config = Config::new();
-    config
-        .epoch_interruption(true)
-        .wasm_relaxed_simd(false)
-        // The default of 4 GiB for each memory would let a few hundred instances use up the address space.
-        .memory_reservation(MAX_MEMORY as u64)
-        .memory_guard_size(64 << 10)
-        .memory_may_move(false);
+    config.epoch_interruption(true).wasm_relaxed_simd(false).memory_may_move(false);
     if pooled {
         let mut pool = PoolingAllocationConfig::new();
         pool.total_component_instances(MAX_INSTANCES)
@@ -101,9 +95,17 @@ fn config(pooled: bool) -> Config {
             .table_elements(100_000)
             .max_memory_size(MAX_MEMORY)
             // What a slot used last time stays mapped up to this, so that the next hook finds its pages there.
-            .linear_memory_keep_resident(1 << 20)
+            .linear_memory_keep_resident(match PoolingAllocationConfig::is_pagemap_scan_available() {
+                true => 4 << 20,
+                // All of it is written over after each hook, whatever the hook used.
+                false => 1 << 20,
+            })
+            .pagemap_scan(Enabled::Auto)
             .table_keep_resident(64 << 10);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    } else {
+        // Every access of a guest is checked then, which makes it slower.
+        config.memory_reservation(MAX_MEMORY as u64).memory_guard_size(64 << 10);
     }
     config
 }
