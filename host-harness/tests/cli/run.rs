@@ -242,3 +242,27 @@ fn wrong_usage_exits_with_2() {
         assert!(error.contains("--help"), "{error}");
     }
 }
+
+#[test]
+fn a_watcher_that_may_not_speak_or_ask_breaks_nothing() {
+    let world = World::with_monitors();
+    let [session, script] = session("leaves-failing-test");
+    world.write(
+        "silent.toml",
+        "[[plugin]]\nname = \"monitors\"\ncomponent = \"builtin:monitors\"\n[plugin.grants]\n\
+         files = { project = \"read\", workspace = \"read-write\" }\nllm = true\ninject = false\n",
+    );
+    let out = world.prints(["run", &session, "--script", &script, "--config", "silent.toml", "--format", "json"]);
+    let summary = out.lines().last().unwrap();
+    assert!(summary.contains(r#""steers":0"#), "{summary}");
+    assert!(!out.contains(r#""inject""#), "what is not granted is not shown as done");
+}
+
+#[test]
+fn a_run_that_no_judge_answered_fails() {
+    let world = World::with_monitors();
+    let [session, _] = session("clean-fix");
+    world.write("nobody.yaml", "rules:\n  - error: timed-out\n");
+    let error = world.fails(1, ["run", &session, "--script", "nobody.yaml"]);
+    assert!(error.contains("nothing was judged"), "{error}");
+}
