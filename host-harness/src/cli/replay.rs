@@ -40,9 +40,10 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
     .with_context(|| path.to_string())?;
     for plugin in &report.changed_components {
         anstream::eprintln!(
-            "{}note:{} the component of `{plugin}` is not the recorded one",
+            "{}note:{} the component of `{}` is not the recorded one",
             style::WARNING,
-            style::RESET
+            style::RESET,
+            style::plain(plugin)
         );
     }
     match report.difference {
@@ -59,9 +60,10 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
 
 fn show(out: &mut dyn Write, difference: &Difference) -> io::Result<()> {
     let Difference { line, plugin, event, recorded, now, unrecorded_reads } = difference;
-    writeln!(out, "line {line}: `{plugin}` answers {} differently", event.name())?;
+    writeln!(out, "line {line}: `{}` answers {} differently", style::plain(plugin), event.name())?;
     for location in unrecorded_reads {
-        writeln!(out, "  it reads {}:{}, which the recording does not have", location.mount, location.path)?;
+        let location = format!("{}:{}", location.mount, location.path);
+        writeln!(out, "  it reads {}, which the recording does not have", style::plain(&location))?;
     }
     let (before, after) = (pretty(recorded), pretty(now));
     for hunk in TextDiff::from_lines(&before, &after).unified_diff().header("recorded", "now").iter_hunks() {
@@ -71,7 +73,7 @@ fn show(out: &mut dyn Write, difference: &Difference) -> io::Result<()> {
                 Some('-') => style::REMOVED,
                 _ => style::MUTED,
             };
-            writeln!(out, "{style}{line}{}", style::RESET)?;
+            writeln!(out, "{style}{}{}", style::plain(line), style::RESET)?;
         }
     }
     Ok(())

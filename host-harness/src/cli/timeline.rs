@@ -32,11 +32,12 @@ impl Timeline {
 
     pub fn session(&mut self, out: &mut dyn Write, title: &str, subtitle: &str) -> io::Result<()> {
         let (heading, muted, reset) = (style::HEADING, style::MUTED, style::RESET);
+        let (title, subtitle) = (style::plain(title), style::plain(subtitle));
         writeln!(out, "\n{heading}{title}{reset}  {muted}{subtitle}{reset}\n")
     }
 
     pub fn command(&mut self, out: &mut dyn Write, line: &str) -> io::Result<()> {
-        writeln!(out, "          {}command{} /{line}", style::USER, style::RESET)
+        writeln!(out, "          {}command{} /{}", style::USER, style::RESET, style::plain(line))
     }
 
     /// Shows what a step adds to the conversation.
@@ -194,7 +195,7 @@ fn said(out: &mut dyn Write, time: &str, style: anstyle::Style, who: &str, text:
 fn note(out: &mut dyn Write, style: anstyle::Style, sign: &str, text: &str) -> io::Result<()> {
     for (index, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
         let sign = if index == 0 { sign } else { " " };
-        writeln!(out, "{INDENT}{style}{sign} {line}{}", style::RESET)?;
+        writeln!(out, "{INDENT}{style}{sign} {}{}", style::plain(line), style::RESET)?;
     }
     Ok(())
 }
@@ -218,8 +219,8 @@ fn brief(arguments: &str) -> String {
 
 fn cut(line: &str) -> String {
     match line.char_indices().nth(WIDTH) {
-        None => line.into(),
-        Some((end, _)) => format!("{}…", &line[..end]),
+        None => style::plain(line).into(),
+        Some((end, _)) => format!("{}…", style::plain(&line[..end])),
     }
 }
 
