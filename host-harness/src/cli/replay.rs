@@ -1,11 +1,11 @@
 //! `chaperone replay`: a recording again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use similar::TextDiff;
 
 use super::{Status, setup, style};
@@ -33,7 +33,9 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
     let file = File::open(&arguments.recording).with_context(|| format!("cannot read {path}"))?;
     let substitutes: HashMap<_, _> = arguments.components.iter().cloned().collect();
     let cache = Cache::of_user();
+    let mut recorded_names = BTreeSet::new();
     let report = crate::replay::replay(BufReader::new(file), |recorded| {
+        recorded_names.insert(recorded.name.clone());
         let source = substitutes.get(&recorded.name).unwrap_or(&recorded.source);
         setup::component(&setup::component_of_source(source), &cache).map_err(|error| format!("{error:#}"))
     })
@@ -48,6 +50,13 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
     }
     match report.difference {
         None => {
+            // A name that is not in the recording replaced nothing: that nothing differs would say nothing.
+            if let Some((name, _)) = arguments.components.iter().find(|(name, _)| !recorded_names.contains(name)) {
+                bail!(
+                    "{path}: there is no plugin `{name}` in it; there is {}",
+                    Vec::from_iter(recorded_names).join(", ")
+                );
+            }
             writeln!(style::out(), "{} hooks, no difference", report.hooks)?;
             Ok(Status::Fine)
         }
