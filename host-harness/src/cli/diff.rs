@@ -18,7 +18,7 @@ pub fn write(out: &mut dyn Write, change: &Change, indent: &str) -> io::Result<(
                 Some('-') => style::REMOVED,
                 _ => style::MUTED,
             };
-            writeln!(out, "{indent}{style}{line}{}", style::RESET)?;
+            writeln!(out, "{indent}{style}{}{}", style::plain(line), style::RESET)?;
         }
     }
     Ok(())

@@ -57,7 +57,7 @@ pub fn main() -> ExitCode {
         Ok(Status::Failed) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("{}error:{} {}", style::ERROR, style::RESET, in_full(&error));
+            anstream::eprintln!("{}error:{} {}", style::ERROR, style::RESET, style::plain(&in_full(&error)));
             ExitCode::from(1)
         }
     }

@@ -1,11 +1,11 @@
 //! `chaperone replay`: a recording again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use similar::TextDiff;
 
 use super::{Status, setup, style};
@@ -33,20 +33,30 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
     let file = File::open(&arguments.recording).with_context(|| format!("cannot read {path}"))?;
     let substitutes: HashMap<_, _> = arguments.components.iter().cloned().collect();
     let cache = Cache::of_user();
+    let mut recorded_names = BTreeSet::new();
     let report = crate::replay::replay(BufReader::new(file), |recorded| {
+        recorded_names.insert(recorded.name.clone());
         let source = substitutes.get(&recorded.name).unwrap_or(&recorded.source);
         setup::component(&setup::component_of_source(source), &cache).map_err(|error| format!("{error:#}"))
     })
     .with_context(|| path.to_string())?;
     for plugin in &report.changed_components {
         anstream::eprintln!(
-            "{}note:{} the component of `{plugin}` is not the recorded one",
+            "{}note:{} the component of `{}` is not the recorded one",
             style::WARNING,
-            style::RESET
+            style::RESET,
+            style::plain(plugin)
         );
     }
     match report.difference {
         None => {
+            // A name that is not in the recording replaced nothing: that nothing differs would say nothing.
+            if let Some((name, _)) = arguments.components.iter().find(|(name, _)| !recorded_names.contains(name)) {
+                bail!(
+                    "{path}: there is no plugin `{name}` in it; there is {}",
+                    Vec::from_iter(recorded_names).join(", ")
+                );
+            }
             writeln!(style::out(), "{} hooks, no difference", report.hooks)?;
             Ok(Status::Fine)
         }
@@ -59,9 +69,10 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
 
 fn show(out: &mut dyn Write, difference: &Difference) -> io::Result<()> {
     let Difference { line, plugin, event, recorded, now, unrecorded_reads } = difference;
-    writeln!(out, "line {line}: `{plugin}` answers {} differently", event.name())?;
+    writeln!(out, "line {line}: `{}` answers {} differently", style::plain(plugin), event.name())?;
     for location in unrecorded_reads {
-        writeln!(out, "  it reads {}:{}, which the recording does not have", location.mount, location.path)?;
+        let location = format!("{}:{}", location.mount, location.path);
+        writeln!(out, "  it reads {}, which the recording does not have", style::plain(&location))?;
     }
     let (before, after) = (pretty(recorded), pretty(now));
     for hunk in TextDiff::from_lines(&before, &after).unified_diff().header("recorded", "now").iter_hunks() {
@@ -71,7 +82,7 @@ fn show(out: &mut dyn Write, difference: &Difference) -> io::Result<()> {
                 Some('-') => style::REMOVED,
                 _ => style::MUTED,
             };
-            writeln!(out, "{style}{line}{}", style::RESET)?;
+            writeln!(out, "{style}{}{}", style::plain(line), style::RESET)?;
         }
     }
     Ok(())

@@ -49,7 +49,8 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
     let config = setup::config(arguments.config.as_deref(), &project)?;
     let provider = setup::provider(&config, &arguments.plugins, &arguments.judge)?;
     // Before an older recording is replaced, all that is needed for a new one must be there.
-    setup::check_names(&config, &arguments.plugins)?;
+    let load = |storage| setup::plugins(&config, &arguments.plugins, &project, &storage);
+    load(setup::storage(false)?)?;
     let read = |path: &PathBuf| Watched::read(path, arguments.leaf.as_deref());
     let sessions = arguments.sessions.iter().map(read).collect::<Result<Vec<_>>>()?;
     let mut recorder = arguments.record.as_deref().map(create).transpose()?;
@@ -60,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
         let storage = setup::storage(arguments.write)?;
         let watchers = Watch {
             project: &project,
-            plugins: setup::plugins(&config, &arguments.plugins, &project, &storage)?,
+            plugins: load(storage)?,
             provider: provider.clone(),
             judge: arguments.judge.model(&*provider),
             commands: &arguments.commands,

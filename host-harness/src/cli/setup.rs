@@ -89,7 +89,7 @@ pub fn project(cwd: Option<&Path>) -> Result<Project> {
 }
 
 /// That a configuration has all the plugins that are named.
-pub fn check_names(config: &Config, named: &[String]) -> Result<()> {
+fn check_names(config: &Config, named: &[String]) -> Result<()> {
     for name in named {
         if !config.plugins.iter().any(|plugin| plugin.name == *name) {
             let names: Vec<_> = config.plugins.iter().map(|plugin| plugin.name.as_str()).collect();

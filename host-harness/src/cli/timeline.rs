@@ -35,11 +35,12 @@ impl Timeline {
 
     pub fn session(&mut self, out: &mut dyn Write, title: &str, subtitle: &str) -> io::Result<()> {
         let (heading, muted, reset) = (style::HEADING, style::MUTED, style::RESET);
+        let (title, subtitle) = (style::plain(title), style::plain(subtitle));
         writeln!(out, "\n{heading}{title}{reset}  {muted}{subtitle}{reset}\n")
     }
 
     pub fn command(&mut self, out: &mut dyn Write, line: &str) -> io::Result<()> {
-        writeln!(out, "          {}command{} /{line}", style::USER, style::RESET)
+        writeln!(out, "          {}command{} /{}", style::USER, style::RESET, style::plain(line))
     }
 
     /// Shows what a step adds to the conversation.
@@ -206,18 +207,9 @@ fn note(out: &mut dyn Write, style: anstyle::Style, sign: &str, text: &str) -> i
     Ok(())
 }
 
-/// The lines of a text that are not blank, none of them wider than the timeline. What a terminal would take for a
-/// command is made visible: the words are those of agents and judges.
+/// The lines of a text that are not blank, none of them wider than the timeline.
 fn wrapped(text: &str) -> Vec<String> {
-    let visible: String = text
-        .chars()
-        .map(|character| match character {
-            '\n' => '\n',
-            '\t' => ' ',
-            control if control.is_control() => char::REPLACEMENT_CHARACTER,
-            other => other,
-        })
-        .collect();
+    let visible = style::plain(text).replace('\t', " ");
     let lines = visible.lines().filter(|line| !line.trim().is_empty());
     lines.flat_map(|line| textwrap::wrap(line, WIDTH)).map(|line| line.into_owned()).collect()
 }
@@ -260,10 +252,7 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_obey_is_made_visible() {
-        assert_eq!(
-            wrapped("red: \u{1b}[31m\u{7}\rover\n\n tail\t."),
-            ["red: \u{fffd}[31m\u{fffd}\u{fffd}over", " tail ."]
-        );
+        assert_eq!(wrapped("red: \u{1b}[31m\u{7}\rover\n\n tail\t."), ["red: ␛[31m␇␍over", " tail ."]);
     }
 
     #[test]

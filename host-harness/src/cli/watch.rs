@@ -37,7 +37,8 @@ impl Watched {
         let branch = recorded.branch(&leaf).with_context(|| path.display().to_string())?;
         if !recorded.report.is_clean() {
             let (warning, reset) = (style::WARNING, style::RESET);
-            anstream::eprintln!("{warning}warning:{reset} {}: {}", path.display(), recorded.report);
+            let told = format!("{}: {}", path.display(), recorded.report);
+            anstream::eprintln!("{warning}warning:{reset} {}", style::plain(&told));
         }
         let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         Ok(Self { title, entries: branch.len(), steps: session::steps(&branch), recorded })

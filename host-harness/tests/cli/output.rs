@@ -30,6 +30,43 @@ fn colours_are_for_terminals_and_not_where_nobody_wants_them() {
 }
 
 #[test]
+fn what_others_wrote_cannot_command_the_terminal() {
+    const TITLE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m";
+    let world = World::with_monitors();
+    let [session, script] = session("leaves-failing-test");
+    let hostile = |text: &str, from: &str| {
+        let escaped: String = TITLE.chars().map(|char| format!("\\u{:04x}", u32::from(char))).collect();
+        let changed = text.replace(from, &format!("{from}{escaped}"));
+        assert_ne!(changed, text, "{from}");
+        changed
+    };
+    let recorded = std::fs::read_to_string(&session).unwrap();
+    let recorded = ["The test suite is red", "I'll run the suite first", "/home/dev/shop", "python3 -m"]
+        .iter()
+        .fold(recorded, |text, from| hostile(&text, from));
+    world.write("session.jsonl", &recorded);
+    let answers = std::fs::read_to_string(&script).unwrap().replace("answer: CLEAN", "answer: \"NEW:p|CLEAN\"");
+    world.write("judge.yaml", &hostile(&answers, "NEW:p|CLEAN"));
+    world.write(".pi/monitors/bad.monitor.json", &hostile(r#"{"event": "bad event"}"#, "bad event"));
+    let commands: [&[&str]; 5] = [
+        &["run", "session.jsonl", "--script", "judge.yaml", "--command", "work-quality"],
+        &["run", "session.jsonl", "--script", "judge.yaml", "--leaf", TITLE],
+        &["monitors", "list"],
+        &["monitors", "check"],
+        &["monitors", "show", TITLE],
+    ];
+    for arguments in commands {
+        let output = world.chaperone(arguments.iter().copied()).env("CLICOLOR_FORCE", "1").output().unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let without_colours = anstream::adapter::strip_str(&text).to_string();
+        assert!(without_colours.contains("␛]0;owned␇␛[2J\u{fffd}31m"), "{arguments:?}: {text}");
+        for raw in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}"] {
+            assert!(!text.contains(raw), "{arguments:?} prints {raw:?}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_ends_the_program_quietly() {
     let world = World::with_monitors();
     let [session, script] = session("leaves-failing-test");

@@ -55,6 +55,19 @@ line [..]: `monitors` answers llm_completed differently
 }
 
 #[test]
+fn a_component_for_a_plugin_that_was_not_recorded_is_an_error() {
+    let world = World::with_monitors();
+    record(&world, "clean-fix");
+    assert_data_eq!(
+        world.fails(1, ["replay", RECORDING, "--component", "monitor=new.wasm"]),
+        str![[r#"
+error: recording.jsonl: there is no plugin `monitor` in it; there is monitors
+
+"#]]
+    );
+}
+
+#[test]
 fn what_is_no_recording_is_an_error() {
     let world = World::new();
     let [session, script] = session("clean-fix");

@@ -198,6 +198,10 @@ fn a_recording_replaces_an_older_one_and_nothing_else() {
     let recording = world.read("file.jsonl");
     record("none.jsonl").code(1);
     assert_eq!(world.read("file.jsonl"), recording, "there is no new one to replace it");
+    world.write("chaperone.toml", "[[plugin]]\nname = \"monitors\"\ncomponent = \"none.wasm\"\n");
+    record(&session).code(1);
+    assert_eq!(world.read("file.jsonl"), recording, "there is no plugin to be recorded");
+    std::fs::remove_file(world.project().join("chaperone.toml")).unwrap();
     record(&session).success();
 
     world.write("file.jsonl", "{\"type\":\"session\"}\n");

@@ -134,7 +134,7 @@ fn list(place: &Place) -> Result<Status> {
     let status = tell(&monitors.ask("")?)?;
     for said in monitors.said_at_start() {
         if let Said::Line { text, .. } = said {
-            anstream::eprintln!("{}warning:{} {text}", style::WARNING, style::RESET);
+            anstream::eprintln!("{}warning:{} {}", style::WARNING, style::RESET, style::plain(text));
         }
     }
     if files::definitions(monitors.files()).is_empty() {
@@ -149,7 +149,8 @@ fn init(place: &Place) -> Result<Status> {
     let mut monitors = open(place, root, true)?;
     let status = tell(&monitors.ask("init")?)?;
     let (muted, reset) = (style::MUTED, style::RESET);
-    anstream::eprintln!("{muted}The project is {}{reset}", monitors.project.root.display());
+    let root = monitors.project.root.display().to_string();
+    anstream::eprintln!("{muted}The project is {}{reset}", style::plain(&root));
     Ok(status)
 }
 
@@ -181,12 +182,12 @@ fn tell(all: &[Said]) -> Result<Status> {
         match said {
             Said::Error(text) => {
                 status = Status::Failed;
-                anstream::eprintln!("{}error:{} {text}", style::ERROR, style::RESET);
+                anstream::eprintln!("{}error:{} {}", style::ERROR, style::RESET, style::plain(text));
             }
             Said::Line { text, tone } => {
                 let mut out = style::out();
                 for line in text.lines() {
-                    writeln!(out, "{}{line}{}", style::tone(*tone), style::RESET)?;
+                    writeln!(out, "{}{}{}", style::tone(*tone), style::plain(line), style::RESET)?;
                 }
             }
             Said::Notice(notice) => {
@@ -195,7 +196,7 @@ fn tell(all: &[Said]) -> Result<Status> {
                 for (indent, line) in std::iter::once(("", &notice.title)).chain(details) {
                     write!(out, "{indent}")?;
                     for span in line {
-                        write!(out, "{}{}{}", style::tone(span.tone), span.text, style::RESET)?;
+                        write!(out, "{}{}{}", style::tone(span.tone), style::plain(&span.text), style::RESET)?;
                     }
                     writeln!(out)?;
                 }

@@ -121,6 +121,7 @@ fn text(out: &mut dyn Write, told: &[Told], monitors: usize) -> io::Result<()> {
             Severity::Warning => (style::WARNING, "warning"),
         };
         let pointer = if pointer.is_empty() { String::new() } else { format!(" {pointer}:") };
+        let [file, pointer, message, mend] = [file, &pointer, message, mend].map(|text| style::plain(text));
         writeln!(out, "{}{file}{place}{reset}: {style}{word}:{reset}{pointer} {message}", style::HEADING)?;
         writeln!(out, "    {mend}")?;
     }
