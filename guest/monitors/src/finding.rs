@@ -140,6 +140,10 @@ fn change(write: &Write, entry: &Map<String, Value>, content: Result<String, Fil
     let patch = match members.get(field) {
         Some(Value::Array(entries)) => match position_to_update(write, entry, entries) {
             Some(position) => update(&list, position, entry),
+            // The same session judged again finds the same, under the same id.
+            None if let Some(position) = position_of_same(entry, entries) => {
+                json!([{"op": "test", "path": format!("{list}/{position}"), "value": entry}])
+            }
             None => {
                 json!([first_entry_test(&list, entries), {"op": "add", "path": format!("{list}/-"), "value": entry}])
             }
@@ -164,6 +168,12 @@ fn first_entry_test(list: &str, entries: &[Value]) -> Value {
 fn position_to_update(write: &Write, entry: &Map<String, Value>, entries: &[Value]) -> Option<usize> {
     let id = entry.get("id").filter(|id| !id.is_null() && write.merge == Merge::Upsert)?;
     entries.iter().position(|existing| existing.get("id") == Some(id))
+}
+
+/// Where an entry stands already, under its own id.
+fn position_of_same(entry: &Map<String, Value>, entries: &[Value]) -> Option<usize> {
+    entry.get("id").filter(|id| !id.is_null())?;
+    entries.iter().position(|existing| existing.as_object() == Some(entry))
 }
 
 /// Sets the entry's fields on an existing entry, whose other fields stay.

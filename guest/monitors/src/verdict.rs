@@ -108,6 +108,9 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// The most characters of what a judge says that are kept: it goes to the agent and into files.
+const LONGEST_TEXT: usize = 1_000;
+
 /// What one line, or one object, states; the texts as they stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stated {
@@ -121,13 +124,13 @@ impl Stated {
     fn into_verdict(self) -> Verdict {
         match self {
             Self::Clean => Verdict::Clean,
-            Self::Flag(description) => match one_line(&description) {
+            Self::Flag(description) => match bounded(&description) {
                 description if description.is_empty() => {
                     Verdict::unknown("the answer flags something, and does not say what")
                 }
                 description => Verdict::Flag { description },
             },
-            Self::New(pattern, description) => match (one_line(&pattern), one_line(&description)) {
+            Self::New(pattern, description) => match (bounded(&pattern), bounded(&description)) {
                 (pattern, description) if pattern.is_empty() && description.is_empty() => {
                     Verdict::unknown("the answer reports something new, and does not say what")
                 }
@@ -140,6 +143,15 @@ impl Stated {
                 (pattern, description) => Verdict::New { pattern, description },
             },
         }
+    }
+}
+
+/// A judge's text on one line, and no longer than a finding needs to be.
+fn bounded(text: &str) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(LONGEST_TEXT) {
+        Some((end, _)) => line[..end].trim_end().to_owned(),
+        None => line,
     }
 }
 

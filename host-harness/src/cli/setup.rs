@@ -57,23 +57,38 @@ pub fn config(named: Option<&Path>, project: &Project) -> Result<Config> {
         Some(path) => Ok(Config::load(path)?),
         None if of_project.exists() => {
             let config = Config::load(&of_project)?;
-            refuse_foreign_endpoints(&config, &of_project)?;
+            refuse_foreign_wishes(&config, &of_project)?;
             Ok(config)
         }
         None => Ok(Config::default()),
     }
 }
 
-/// A file that came with a repository must not decide by itself where the user's keys and conversations are sent.
-fn refuse_foreign_endpoints(config: &Config, path: &Path) -> Result<()> {
+/// A file that came with a repository must not decide by itself where the user's keys and conversations are sent, nor
+/// give code of its own a hand in the user's files outside of the project.
+fn refuse_foreign_wishes(config: &Config, path: &Path) -> Result<()> {
+    const USUAL_KEYS: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
+    let refuse = |wish: String| -> Result<()> {
+        bail!("{path} {wish}; if you trust it, say so with --config {path}", path = path.display())
+    };
     for (name, provider) in &config.providers {
         let (ProviderKind::OpenAi(endpoint) | ProviderKind::Anthropic(endpoint)) = &provider.kind else { continue };
         if let Some(url) = &endpoint.base_url {
-            bail!(
-                "{path} sends what the provider `{name}` is asked, and its key, to {url}; if you trust it, say so with \
-                 --config {path}",
-                path = path.display()
-            );
+            return refuse(format!("sends what the provider `{name}` is asked to {url}"));
+        }
+        match &endpoint.key {
+            config::Key::Env(variable) if !USUAL_KEYS.contains(&variable.as_str()) => {
+                return refuse(format!("takes the key of the provider `{name}` from the variable {variable}"));
+            }
+            config::Key::File(file) => {
+                return refuse(format!("takes the key of the provider `{name}` from the file {}", file.display()));
+            }
+            config::Key::Env(_) | config::Key::None => {}
+        }
+    }
+    for plugin in &config.plugins {
+        if matches!(plugin.component, config::Component::File(_)) && plugin.grants.files.contains_key("user") {
+            return refuse(format!("grants the component of `{}` the files of the user", plugin.name));
         }
     }
     Ok(())

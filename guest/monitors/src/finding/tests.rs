@@ -245,3 +245,9 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn d40_the_same_finding_of_the_same_session_is_not_appended_twice() {
+    let once = appended(r#"{"gaps": [{"id": "other"}]}"#);
+    assert_eq!(appended(&once.to_string()), once);
+}
