@@ -3,13 +3,15 @@
 //! [`FakeHost::call`] runs one hook and returns what it asked for, and nothing more. The other methods play a host: they
 //! keep state, carry out file effects, fire timers, and hand the answers back to the watcher.
 
+mod transaction;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::marker::PhantomData;
 
 use chaperone_contract::*;
 
-use crate::host::{Host, Unanswered};
 use crate::{Context, Plugin, dispatch};
+use transaction::{Transaction, View};
 
 /// What one hook returned and asked for.
 #[derive(Debug)]
@@ -360,190 +362,5 @@ fn key(location: &Location) -> (String, String) {
     (location.mount.clone(), location.path.clone())
 }
 
-/// What a hook reads.
-struct View<'host> {
-    session: &'host Snapshot,
-    branch: &'host Branch,
-    models: &'host [ModelInfo],
-    files: &'host BTreeMap<(String, String), String>,
-    reads: &'host BTreeMap<(String, String), Result<String, FileError>>,
-    lists: &'host BTreeMap<(String, String), Result<Vec<String>, FileError>>,
-    state: &'host BTreeMap<Scope, Vec<u8>>,
-    next_request: RequestId,
-}
-
-/// One hook under way.
-struct Transaction<'host> {
-    host: View<'host>,
-    effects: Vec<Effect>,
-}
-
-impl Transaction<'_> {
-    fn request(&mut self, effect: impl FnOnce(RequestId) -> Effect) -> RequestId {
-        let id = self.host.next_request;
-        self.host.next_request += 1;
-        self.effects.push(effect(id));
-        id
-    }
-}
-
-impl Host for Transaction<'_> {
-    fn snapshot(&self) -> Snapshot {
-        let branch = self.host.branch;
-        Snapshot {
-            leaf: branch.leaf().map(|entry| entry.id.clone()),
-            branch_length: u32::try_from(branch.entries().len()).unwrap_or(u32::MAX),
-            ..self.host.session.clone()
-        }
-    }
-
-    fn entries_before(&self, before: Option<&str>, limit: u32) -> Vec<Entry> {
-        self.host.branch.entries_before(before, limit).into_iter().map(|entry| (*entry).clone()).collect()
-    }
-
-    fn entries_since_user(&self, include_user: bool, limit: u32) -> Vec<Entry> {
-        self.host.branch.entries_since_user(include_user, limit).into_iter().map(|entry| (*entry).clone()).collect()
-    }
-
-    fn models(&self) -> Vec<ModelInfo> {
-        self.host.models.to_vec()
-    }
-
-    fn list(&self, folder: &Location) -> Result<Vec<String>, FileError> {
-        if let Some(answer) = self.host.lists.get(&key(folder)) {
-            return answer.clone();
-        }
-        let prefix = if folder.path.is_empty() { String::new() } else { format!("{}/", folder.path) };
-        let names: BTreeSet<String> = self
-            .host
-            .files
-            .keys()
-            .filter(|(mount, _)| *mount == folder.mount)
-            .filter_map(|(_, path)| path.strip_prefix(&prefix))
-            .map(|rest| match rest.split_once('/') {
-                Some((folder, _)) => format!("{folder}/"),
-                None => rest.into(),
-            })
-            .collect();
-        if names.is_empty() { Err(FileError::NotFound) } else { Ok(names.into_iter().collect()) }
-    }
-
-    fn read(&self, file: &Location) -> Result<String, FileError> {
-        let key = key(file);
-        if let Some(answer) = self.host.reads.get(&key) {
-            return answer.clone();
-        }
-        let text = self.host.files.get(&key).ok_or(FileError::NotFound)?;
-        Ok(text.strip_prefix('\u{feff}').unwrap_or(text).into())
-    }
-
-    fn state(&self, scope: Scope) -> Option<Vec<u8>> {
-        self.host.state.get(&scope).cloned()
-    }
-
-    fn complete(&mut self, request: CompletionRequest) -> RequestId {
-        self.request(|id| Effect::Complete(CompleteEffect { id, request }))
-    }
-
-    fn ask(&mut self, prompt: Prompt) -> RequestId {
-        self.request(|id| Effect::Ask { id, prompt })
-    }
-
-    fn write(&mut self, file: Location, text: String, only_if_absent: bool) -> RequestId {
-        self.request(|id| Effect::Write { id, file, text, only_if_absent })
-    }
-
-    fn patch(&mut self, file: Location, initial: Json, patch: Json) -> RequestId {
-        self.request(|id| Effect::Patch { id, file, initial, patch })
-    }
-
-    fn arm(&mut self, milliseconds: u64) -> RequestId {
-        self.request(|id| Effect::Arm { id, milliseconds })
-    }
-
-    fn perform(&mut self, effect: Unanswered) {
-        self.effects.push(effect.into());
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Default, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-    struct Seen {
-        ends: u32,
-    }
-
-    struct Counter;
-
-    impl Plugin for Counter {
-        fn describe(_: &mut Context) -> Description {
-            crate::describe("counter", "1", "Counts", [Hook::AgentEnd])
-        }
-        fn agent_end(cx: &mut Context) {
-            let mut seen: Seen = cx.state(Scope::Branch);
-            seen.ends += 1;
-            cx.set_state(Scope::Branch, &seen);
-            cx.arm(1000);
-            cx.patch("workspace", "log.json", "[]", r#"[{"op":"add","path":"/-","value":"end"}]"#);
-        }
-        fn timer_fired(cx: &mut Context, id: RequestId) {
-            cx.notify(format!("timer {id} at {}", cx.session().now), Tone::Normal);
-        }
-        fn stored(cx: &mut Context, _: RequestId, outcome: Result<(), FileError>) {
-            cx.notify(format!("{outcome:?}"), Tone::Muted);
-        }
-    }
-
-    #[test]
-    fn state_is_kept_between_hooks() {
-        let mut host = FakeHost::<Counter>::default();
-        host.fire(Event::AgentEnd);
-        host.fire(Event::AgentEnd);
-        assert_eq!(host.state(Scope::Branch), Some(br#"{"value":{"ends":2}}"#.as_slice()));
-    }
-
-    #[test]
-    fn a_value_that_no_longer_parses_is_kept_aside_and_reported() {
-        let mut host = FakeHost::<Counter>::default();
-        host.set_state(Scope::Branch, r#"{"value":{"ends":"many"}}"#);
-        host.fire(Event::AgentEnd);
-        let stored: serde_json::Value = serde_json::from_slice(host.state(Scope::Branch).unwrap()).unwrap();
-        assert_eq!(stored["value"], serde_json::json!({"ends": 1}));
-        assert_eq!(stored["set_aside"], r#"{"value":{"ends":"many"}}"#);
-        assert!(
-            matches!(&host.effects()[0], Effect::Log { level: Level::Error, message } if message.contains("kept aside"))
-        );
-
-        host.fire(Event::AgentEnd);
-        let stored: serde_json::Value = serde_json::from_slice(host.state(Scope::Branch).unwrap()).unwrap();
-        assert_eq!(stored["set_aside"], r#"{"value":{"ends":"many"}}"#, "it stays for whoever can read it");
-    }
-
-    #[test]
-    fn timers_fire_once_and_in_time() {
-        let mut host = FakeHost::<Counter>::default();
-        host.fire(Event::AgentEnd);
-        host.advance(999);
-        assert!(!host.effects().iter().any(|effect| matches!(effect, Effect::Notify { tone: Tone::Normal, .. })));
-        host.advance(5000);
-        let fired = host.effects().iter().filter(|effect| matches!(effect, Effect::Notify { tone: Tone::Normal, .. }));
-        assert_eq!(fired.count(), 1);
-    }
-
-    #[test]
-    fn patches_are_applied_and_answered() {
-        let mut host = FakeHost::<Counter>::default();
-        host.fire(Event::AgentEnd);
-        assert_eq!(host.file("workspace", "log.json"), Some("[\n  \"end\"\n]\n"));
-        host.put("workspace", "log.json", "[1,");
-        host.fire(Event::AgentEnd);
-        assert_eq!(host.file("workspace", "log.json"), Some("[1,"), "what is not JSON is left alone");
-        assert!(
-            host.effects()
-                .iter()
-                .any(|effect| matches!(effect, Effect::Notify { text, .. } if text.contains("NotJson")))
-        );
-    }
-}
+mod tests;

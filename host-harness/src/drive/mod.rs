@@ -3,25 +3,28 @@
 //! The shell around the functional core: here is tokio, here are the clock of the session and the calls under way.
 
 mod effects;
+mod observer;
 mod running;
+mod setup;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use chaperone_contract::*;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
+pub use observer::{HookRun, Note, Observer};
 pub use running::{Grants, Running};
+pub use setup::{Dialogs, Memory, Setup};
 
-use crate::files::Change;
 use crate::llm::allowance::Ledger;
 use crate::llm::{Answer as LlmAnswer, Provider};
 use crate::record::{RecordedHook, RecordedResult, Recorder};
 use crate::session::{Step, TimedStep};
-use crate::store::{Owner, Store, StoreError};
-use crate::transaction::{Committed, Failure, FileRead, Input};
+use crate::store::StoreError;
+use crate::transaction::{Committed, FileRead, Input};
 
 /// A session with the plugins that watch it.
 ///
@@ -43,14 +46,6 @@ pub struct Session {
     due: VecDeque<(usize, Event)>,
     recorder: Option<Recorder>,
     memory: Option<Memory>,
-}
-
-/// Where states are kept, and whose they are.
-pub struct Memory {
-    /// The states of all plugins.
-    pub store: Arc<Store>,
-    /// The project's root: sessions of one project share the project scope.
-    pub project: String,
 }
 
 /// Why a session cannot go on: what it does can no longer be kept.
@@ -76,96 +71,6 @@ type Progress = (Ticket, String);
 struct OpenCall {
     label: String,
     task: AbortHandle,
-}
-
-/// What becomes of the questions that plugins ask the user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialogs {
-    /// There is nobody to ask: each is answered with `unavailable`.
-    Unavailable,
-    /// The embedding program shows them and answers through [`Session::answered`].
-    Shown,
-}
-
-/// A hook that has run.
-#[derive(Debug)]
-pub struct HookRun<'run> {
-    /// The plugin's name.
-    pub plugin: &'run str,
-    /// What it was called with.
-    pub event: &'run Event,
-    /// The newest entry of the branch.
-    pub entry: Option<&'run EntryId>,
-    /// What it returned and asked for, or why it failed.
-    pub result: &'run std::result::Result<Committed, Failure>,
-    /// How long it took.
-    pub took: Duration,
-}
-
-/// What the host itself has to say about a plugin.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Note {
-    /// An effect was not carried out, since the plugin is not granted it.
-    Denied {
-        /// The effect's name.
-        effect: &'static str,
-    },
-    /// It failed too often in a row and is set aside until it is loaded anew.
-    Quarantined {
-        /// How many hooks failed one after another.
-        failures: u32,
-    },
-    /// A model call came to its end.
-    Answered {
-        /// What the call was for.
-        label: String,
-        /// Tokens, where the provider told.
-        usage: Option<Usage>,
-        /// Whether there is an answer.
-        ok: bool,
-    },
-}
-
-/// Sees everything that happens while plugins are driven, and carries out what only the embedding program can:
-/// injections, notices, status, dialogs, tool gates.
-pub trait Observer {
-    /// A hook ran; its effects are the observer's to show or to carry out.
-    fn hook(&mut self, run: &HookRun<'_>);
-    /// A file was written, or would have been.
-    fn changed(&mut self, plugin: &str, change: &Change);
-    /// The host has something to say.
-    fn note(&mut self, plugin: &str, note: &Note);
-}
-
-/// What a session is made of.
-pub struct Setup {
-    /// Its first snapshot; `leaf` and `branch_length` are the session's own.
-    pub snapshot: Snapshot,
-    /// The plugins, in the order in which they are called.
-    pub plugins: Vec<Running>,
-    /// Who answers model calls.
-    pub provider: Arc<dyn Provider>,
-    /// Answers the calls that name no model; none: the session's own model.
-    pub judge: Option<ModelId>,
-    /// What becomes of questions to the user.
-    pub dialogs: Dialogs,
-    /// Where everything is written down, if anywhere.
-    pub recorder: Option<Recorder>,
-    /// Where states are kept; none: they end with the session.
-    pub memory: Option<Memory>,
-}
-
-impl Setup {
-    /// A session that is neither recorded nor remembered, and whose user cannot be asked.
-    pub fn new(snapshot: Snapshot, plugins: Vec<Running>, provider: Arc<dyn Provider>) -> Self {
-        Self { snapshot, plugins, provider, judge: None, dialogs: Dialogs::Unavailable, recorder: None, memory: None }
-    }
-}
-
-impl Memory {
-    fn owner(&self, session: &Snapshot, plugin: &str) -> Owner {
-        Owner { plugin: plugin.into(), session: session.session_id.clone(), project: self.project.clone() }
-    }
 }
 
 impl Session {

@@ -1,0 +1,58 @@
+//! What a session is made of.
+
+use std::sync::Arc;
+
+use chaperone_contract::*;
+
+use super::Running;
+use crate::llm::Provider;
+use crate::record::Recorder;
+use crate::store::{Owner, Store};
+
+/// What a session is made of.
+pub struct Setup {
+    /// Its first snapshot; `leaf` and `branch_length` are the session's own.
+    pub snapshot: Snapshot,
+    /// The plugins, in the order in which they are called.
+    pub plugins: Vec<Running>,
+    /// Who answers model calls.
+    pub provider: Arc<dyn Provider>,
+    /// Answers the calls that name no model; none: the session's own model.
+    pub judge: Option<ModelId>,
+    /// What becomes of questions to the user.
+    pub dialogs: Dialogs,
+    /// Where everything is written down, if anywhere.
+    pub recorder: Option<Recorder>,
+    /// Where states are kept; none: they end with the session.
+    pub memory: Option<Memory>,
+}
+
+/// What becomes of the questions that plugins ask the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialogs {
+    /// There is nobody to ask: each is answered with `unavailable`.
+    Unavailable,
+    /// The embedding program shows them and answers through [`Session::answered`].
+    Shown,
+}
+
+/// Where states are kept, and whose they are.
+pub struct Memory {
+    /// The states of all plugins.
+    pub store: Arc<Store>,
+    /// The project's root: sessions of one project share the project scope.
+    pub project: String,
+}
+
+impl Setup {
+    /// A session that is neither recorded nor remembered, and whose user cannot be asked.
+    pub fn new(snapshot: Snapshot, plugins: Vec<Running>, provider: Arc<dyn Provider>) -> Self {
+        Self { snapshot, plugins, provider, judge: None, dialogs: Dialogs::Unavailable, recorder: None, memory: None }
+    }
+}
+
+impl Memory {
+    pub(super) fn owner(&self, session: &Snapshot, plugin: &str) -> Owner {
+        Owner { plugin: plugin.into(), session: session.session_id.clone(), project: self.project.clone() }
+    }
+}
