@@ -289,3 +289,13 @@ fn a_project_may_not_choose_where_keys_go_nor_reach_for_the_users_files() {
         assert!(error.contains(wish) && error.contains("--config"), "{error}");
     }
 }
+
+#[test]
+fn d38_findings_go_to_the_project_that_owns_the_monitors_wherever_the_agent_was_started() {
+    let world = World::with_monitors();
+    let [session, script] = session("leaves-failing-test");
+    world.write("deep/down/notes.txt", "");
+    world.prints(["run", &session, "--script", &script, "--cwd", "deep/down", "--write"]);
+    assert!(world.read(".workflow/gaps.json").contains("test_release_cannot_exceed_capacity"));
+    assert!(!world.project().join("deep/down/.workflow").exists());
+}
