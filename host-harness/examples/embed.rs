@@ -39,18 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut judge = HttpConfig::new("anthropic", Kind::Anthropic, Key::Env("ANTHROPIC_API_KEY".into()));
     judge.default_model = Some("claude-haiku-4-5".into());
-    let snapshot = Snapshot {
-        session_id: "session-1".into(),
-        cwd: "/home/dev/shop".into(),
-        mode: Mode::OneShot,
-        agent: Agent { kind: AgentKind::Main, name: None, workflow: None, step: None },
-        model: None,
-        leaf: None,
-        branch_length: 0,
-        idle: true,
-        input_pending: false,
-        now: 1_700_000_000_000,
-    };
+    let snapshot = Snapshot { mode: Mode::OneShot, ..Snapshot::new("session-1", "/home/dev/shop", 1_700_000_000_000) };
     let setup = Setup::new(snapshot, vec![watcher], Arc::new(Http::new(judge)?));
     let mut steers = Steers::default();
     let mut session = Session::new(setup, &mut steers)?;

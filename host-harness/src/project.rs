@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn home_is_a_project_only_for_who_works_in_it() {
         let files = ["/home/u/.pi/agent", "/home/u/.pi/monitors", "/home/u/.git", "/home/.pi"];
-        assert_eq!(root("/home/u/work/proj", &files), "/home/u/work/proj");
+        assert_eq!(root("/home/u/code/proj", &files), "/home/u/code/proj");
         assert_eq!(root("/home/u", &files), "/home/u");
     }
 

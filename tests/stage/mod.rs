@@ -13,7 +13,7 @@ use chaperone::llm::Provider;
 use chaperone::plugin::{Cache, Plugin};
 use chaperone::project::CONFIG_FOLDER;
 use chaperone::record::Recorder;
-use chaperone_contract::{Agent, AgentKind, Mode, ModelId, Snapshot};
+use chaperone_contract::{ModelId, Snapshot};
 use tempfile::TempDir;
 
 pub use judges::{Judge, Silence};
@@ -131,16 +131,6 @@ impl Stage {
 
 /// A session that has just begun.
 pub fn snapshot() -> Snapshot {
-    Snapshot {
-        session_id: "stage".into(),
-        cwd: "/".into(),
-        mode: Mode::Interactive,
-        agent: Agent { kind: AgentKind::Main, name: None, workflow: None, step: None },
-        model: Some(ModelId { provider: "scripted".into(), model: "scripted-agent".into() }),
-        leaf: None,
-        branch_length: 0,
-        idle: true,
-        input_pending: false,
-        now: 1_760_000_000_000,
-    }
+    let model = ModelId { provider: "scripted".into(), model: "scripted-agent".into() };
+    Snapshot { model: Some(model), ..Snapshot::new("stage", "/", 1_760_000_000_000) }
 }

@@ -32,7 +32,7 @@ pub enum Stand {
     KeepsOut,
 }
 
-/// Where a monitor stands: `steers` tells of a name whether its steer was delivered in this run or is about to be,
+/// Where a monitor stands: `steers` tells of a name whether its steer is about to be delivered at the end of this run,
 /// `undecided` whether it is being judged or waits itself.
 pub fn stand(excludes: &[String], steers: impl Fn(&str) -> bool, undecided: impl Fn(&str) -> bool) -> Stand {
     if excludes.iter().any(|name| steers(name)) {

@@ -50,19 +50,8 @@ pub struct FakeHost<P> {
 
 impl<P: Plugin> Default for FakeHost<P> {
     fn default() -> Self {
-        let agent = Agent { kind: AgentKind::Main, name: None, workflow: None, step: None };
-        let session = Snapshot {
-            session_id: "fake".into(),
-            cwd: "/project".into(),
-            mode: Mode::Interactive,
-            agent,
-            model: Some(ModelId { provider: "fake".into(), model: "agent".into() }),
-            leaf: None,
-            branch_length: 0,
-            idle: true,
-            input_pending: false,
-            now: 1_700_000_000_000,
-        };
+        let model = ModelId { provider: "fake".into(), model: "agent".into() };
+        let session = Snapshot { model: Some(model), ..Snapshot::new("fake", "/project", 1_700_000_000_000) };
         Self {
             session,
             branch: Branch::default(),

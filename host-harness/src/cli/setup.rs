@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use chaperone_contract::{Agent, AgentKind, LlmError, Mode, ModelId, ModelInfo, Snapshot, Timestamp};
+use chaperone_contract::{LlmError, Mode, ModelId, ModelInfo, Snapshot, Timestamp};
 use clap::ValueEnum;
 
 use crate::config::{self, Config, ProviderKind};
@@ -128,18 +128,7 @@ pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &St
 
 /// The circumstances of a session of the main agent, before its first entry.
 pub fn snapshot(session: &str, project: &Project, mode: Mode, now: Timestamp) -> Snapshot {
-    Snapshot {
-        session_id: session.into(),
-        cwd: project.root.display().to_string(),
-        mode,
-        agent: Agent { kind: AgentKind::Main, name: None, workflow: None, step: None },
-        model: None,
-        leaf: None,
-        branch_length: 0,
-        idle: true,
-        input_pending: false,
-        now,
-    }
+    Snapshot { mode, ..Snapshot::new(session, project.root.display().to_string(), now) }
 }
 
 /// Runs what a session does to its end.

@@ -158,7 +158,7 @@ fn cause(error: &wasmtime::Error, limits: &Limits) -> Cause {
 impl Input {
     /// Nothing to read, for calls that read nothing.
     fn empty() -> Self {
-        use chaperone_contract::{Agent, AgentKind, FileError, Location, Mode, Snapshot};
+        use chaperone_contract::{FileError, Location, Snapshot};
 
         struct NoFiles;
         impl crate::transaction::ReadFiles for NoFiles {
@@ -170,18 +170,7 @@ impl Input {
             }
         }
         Self {
-            snapshot: Snapshot {
-                session_id: String::new(),
-                cwd: String::new(),
-                mode: Mode::OneShot,
-                agent: Agent { kind: AgentKind::Main, name: None, workflow: None, step: None },
-                model: None,
-                leaf: None,
-                branch_length: 0,
-                idle: true,
-                input_pending: false,
-                now: 0,
-            },
+            snapshot: Snapshot::new("", "", 0),
             branch: Arc::default(),
             state: Default::default(),
             models: Arc::new([]),

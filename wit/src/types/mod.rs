@@ -19,3 +19,21 @@ pub type EntryId = String;
 
 /// Identifies work that a plugin asked the host for.
 pub type RequestId = u64;
+
+impl Snapshot {
+    /// A session of the main agent, at rest and before its first entry, with a person at a terminal.
+    pub fn new(session_id: impl Into<String>, cwd: impl Into<String>, now: Timestamp) -> Self {
+        Self {
+            session_id: session_id.into(),
+            cwd: cwd.into(),
+            mode: Mode::Interactive,
+            agent: Agent { kind: AgentKind::Main, name: None, workflow: None, step: None },
+            model: None,
+            leaf: None,
+            branch_length: 0,
+            idle: true,
+            input_pending: false,
+            now,
+        }
+    }
+}
