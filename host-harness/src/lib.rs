@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may"))]
 
+pub mod cases;
 pub mod cli;
 pub mod config;
 pub mod drive;

@@ -4,6 +4,8 @@
 
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/eval.rs"]
+mod eval;
 #[path = "cli/monitors.rs"]
 mod monitors;
 #[path = "cli/output.rs"]

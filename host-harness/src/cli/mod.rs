@@ -1,6 +1,7 @@
 //! The command line of the `chaperone` program.
 
 mod diff;
+mod eval;
 mod focus;
 mod json;
 mod monitors;
@@ -33,6 +34,8 @@ enum Command {
     Replay(replay::Arguments),
     /// What `/monitors` offers, for the shell
     Monitors(monitors::Arguments),
+    /// Measures how well a watcher judges, on labelled transcripts
+    Eval(eval::Arguments),
 }
 
 /// How a command went that ran to its end.
@@ -51,6 +54,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Monitors(arguments) => monitors::monitors(&arguments),
+        Command::Eval(arguments) => eval::eval(&arguments),
     };
     match result {
         Ok(Status::Fine) => ExitCode::SUCCESS,

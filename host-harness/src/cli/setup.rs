@@ -122,7 +122,11 @@ pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &St
         .plugins
         .iter()
         .filter(|plugin| only.is_empty() || only.contains(&plugin.name))
-        .map(|plugin| running(plugin, project, storage, &cache))
+        .map(|plugin| {
+            let code = component(&plugin.component, &cache).with_context(|| format!("plugin `{}`", plugin.name))?;
+            let folders = Folders { project: &project.root, user: project::user_dir() };
+            Ok(running(plugin, code, &folders, storage))
+        })
         .collect()
 }
 
@@ -144,14 +148,22 @@ pub fn storage(writes: bool) -> Result<Storage> {
     })
 }
 
-fn running(plugin: &config::Plugin, project: &Project, storage: &Storage, cache: &Cache) -> Result<Running> {
-    let component = component(&plugin.component, cache).with_context(|| format!("plugin `{}`", plugin.name))?;
+/// The folders that can be granted.
+pub struct Folders<'f> {
+    /// The root of the project.
+    pub project: &'f Path,
+    /// The user's own; none where there is no home.
+    pub user: Option<PathBuf>,
+}
+
+/// A plugin with what its configuration grants it.
+pub fn running(plugin: &config::Plugin, code: Arc<Plugin>, folders: &Folders<'_>, storage: &Storage) -> Running {
     let mut mounts = Mounts::new(storage.clone());
     for (name, grant) in &plugin.grants.files {
         let folder = match name.as_str() {
-            "workspace" => Folder::at(&project.root),
-            "project" => Folder::inside(&project.root, project::CONFIG_FOLDER),
-            _ => match project::user_dir() {
+            "workspace" => Folder::at(folders.project),
+            "project" => Folder::inside(folders.project, project::CONFIG_FOLDER),
+            _ => match &folders.user {
                 Some(folder) => Folder::at(folder),
                 None => continue,
             },
@@ -159,7 +171,7 @@ fn running(plugin: &config::Plugin, project: &Project, storage: &Storage, cache:
         mounts.mount(name, folder, grant.clone());
     }
     let config::Limits { hook_ms, memory_mib, quarantine_after } = plugin.limits;
-    let mut running = Running::new(&plugin.name, source(&plugin.component), component, mounts);
+    let mut running = Running::new(&plugin.name, source(&plugin.component), code, mounts);
     running.grants = Grants { inject: plugin.grants.inject, llm: plugin.grants.llm.clone() };
     running.quarantine_after = quarantine_after;
     running.limits = Limits {
@@ -167,7 +179,7 @@ fn running(plugin: &config::Plugin, project: &Project, storage: &Storage, cache:
         memory: (memory_mib as usize) << 20,
         ..Limits::default()
     };
-    Ok(running)
+    running
 }
 
 /// Loads a component.

@@ -1,10 +1,12 @@
 //! Carrying effects out.
 
+use std::time::Instant;
+
 use chaperone_contract::*;
 
-use super::{Dialogs, Note, Observer, Progress, Session, Ticket};
+use super::{Dialogs, Ended, Note, Observer, Progress, Session, Ticket};
 use crate::files::Change;
-use crate::llm::{Answer as LlmAnswer, Call};
+use crate::llm::Call;
 
 impl Session {
     /// Carries out the effects of one hook. Those that only the embedding program can carry out are left to the
@@ -50,7 +52,7 @@ impl Session {
     pub(super) fn completed(
         &mut self,
         ticket: Ticket,
-        answer: LlmAnswer,
+        Ended { answer, took }: Ended,
         observer: &mut dyn Observer,
     ) -> Result<(), super::DriveError> {
         let (index, id) = ticket;
@@ -60,7 +62,7 @@ impl Session {
         if let Some(usage) = &usage {
             self.ledger.record(name, usage);
         }
-        observer.note(name, &Note::Answered { label: call.label, usage, ok: answer.is_ok() });
+        observer.note(name, &Note::Answered { label: call.label, usage, ok: answer.is_ok(), took });
         self.due.push_back((index, Event::LlmCompleted { id, outcome: answer }));
         self.drain(observer)
     }
@@ -97,15 +99,19 @@ impl Session {
             return;
         }
         let label = request.label.clone();
-        let call = Call { plugin: plugin.name.clone(), request, session_model };
+        let session = self.snapshot.session_id.clone();
+        let call = Call { plugin: plugin.name.clone(), session, request, session_model };
         let provider = self.provider.clone();
         let progress = self.progress.0.clone();
         let task = self.calls.spawn(async move {
             // Nobody listens any more where the session has ended.
             let tell = |text: &str| _ = progress.send((ticket, text.to_owned()));
-            (ticket, provider.complete(&call, &tell).await)
+            // From here, so that hooks of other sessions on this thread are not counted as the provider's time.
+            let started = Instant::now();
+            let answer = provider.complete(&call, &tell).await;
+            (ticket, Ended { answer, took: started.elapsed() })
         });
-        self.open.insert(ticket, super::OpenCall { label, task });
+        self.open.insert(ticket, super::OpenCall { label, task, started: Instant::now() });
     }
 
     fn cancel(&mut self, ticket: Ticket) {

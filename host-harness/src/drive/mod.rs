@@ -9,7 +9,7 @@ mod setup;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chaperone_contract::*;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -39,7 +39,7 @@ pub struct Session {
     dialogs: Dialogs,
     /// Text of streamed calls, as it arrives.
     progress: (UnboundedSender<Progress>, UnboundedReceiver<Progress>),
-    calls: JoinSet<(Ticket, LlmAnswer)>,
+    calls: JoinSet<(Ticket, Ended)>,
     open: BTreeMap<Ticket, OpenCall>,
     timers: BTreeSet<(Timestamp, Ticket)>,
     /// Hooks that are due, in order: the answers to what earlier hooks asked for.
@@ -71,6 +71,13 @@ type Progress = (Ticket, String);
 struct OpenCall {
     label: String,
     task: AbortHandle,
+    started: Instant,
+}
+
+/// What came of a model call, and how long it took.
+struct Ended {
+    answer: LlmAnswer,
+    took: Duration,
 }
 
 impl Session {
@@ -159,8 +166,8 @@ impl Session {
         while !self.calls.is_empty() {
             let mut answers = BTreeMap::new();
             while let Some(joined) = self.calls.join_next().await {
-                if let Some((ticket, answer)) = self.ended(joined) {
-                    answers.insert(ticket, answer);
+                if let Some((ticket, ended)) = self.ended(joined) {
+                    answers.insert(ticket, ended);
                 }
             }
             // How the text of a streamed answer was cut into pieces depends on the network: here it comes in one.
@@ -168,11 +175,11 @@ impl Session {
             while let Ok((ticket, text)) = self.progress.1.try_recv() {
                 streamed.entry(ticket).or_default().push_str(&text);
             }
-            for (ticket, answer) in answers {
+            for (ticket, ended) in answers {
                 if let Some(text) = streamed.remove(&ticket) {
                     self.progressed((ticket, text), observer)?;
                 }
-                self.completed(ticket, answer, observer)?;
+                self.completed(ticket, ended, observer)?;
             }
         }
         Ok(())
@@ -191,8 +198,8 @@ impl Session {
             biased;
             Some(progress) = self.progress.1.recv() => self.progressed(progress, observer)?,
             Some(joined) = self.calls.join_next() => {
-                if let Some((ticket, answer)) = self.ended(joined) {
-                    self.completed(ticket, answer, observer)?;
+                if let Some((ticket, ended)) = self.ended(joined) {
+                    self.completed(ticket, ended, observer)?;
                 }
             }
         }
@@ -200,12 +207,13 @@ impl Session {
     }
 
     /// What came of a call; none where it was cancelled.
-    fn ended(&self, joined: Result<(Ticket, LlmAnswer), JoinError>) -> Option<(Ticket, LlmAnswer)> {
+    fn ended(&self, joined: Result<(Ticket, Ended), JoinError>) -> Option<(Ticket, Ended)> {
         match joined {
-            Ok(answer) => Some(answer),
+            Ok(ended) => Some(ended),
             Err(error) => {
-                let (ticket, _) = self.open.iter().find(|(_, call)| call.task.id() == error.id())?;
-                Some((*ticket, Err(LlmError::Provider("the provider broke down".into()))))
+                let (ticket, call) = self.open.iter().find(|(_, call)| call.task.id() == error.id())?;
+                let answer = Err(LlmError::Provider("the provider broke down".into()));
+                Some((*ticket, Ended { answer, took: call.started.elapsed() }))
             }
         }
     }

@@ -43,6 +43,8 @@ pub enum Note {
         usage: Option<Usage>,
         /// Whether there is an answer.
         ok: bool,
+        /// How long it took.
+        took: Duration,
     },
 }
 

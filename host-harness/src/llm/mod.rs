@@ -20,6 +20,8 @@ pub use providers::{DuplicateProvider, Providers};
 pub struct Call {
     /// The plugin's name in the manifest.
     pub plugin: String,
+    /// The session that it watches.
+    pub session: String,
     /// What it asks.
     pub request: CompletionRequest,
     /// The session's own model, used where the request names none.
@@ -54,6 +56,7 @@ mod fixtures {
     pub fn call(prompt: &str) -> Call {
         Call {
             plugin: "monitors".into(),
+            session: "session".into(),
             request: CompletionRequest {
                 label: "fragility".into(),
                 model: None,

@@ -13,9 +13,10 @@
 //!     retry_after: 30
 //! ```
 //!
-//! `when` may name a `plugin`, a `monitor` (the call's label), a text that the prompt has to contain and a regular
-//! expression that it has to match; all that are named must hold, and a rule without `when` fits every call. The prompt
-//! is the system text and the messages, oldest first, with an empty line between them. A rule has either an `answer`,
+//! `when` may name a `plugin`, a `session` (in `chaperone eval`, the case as `RULE/NAME`), a `monitor` (the call's label),
+//! a text that the prompt has to contain and a regular expression that it has to match; all that are named must hold, and
+//! a rule without `when` fits every call. The prompt is the system text and the messages, oldest first, with an empty line
+//! between them. A rule has either an `answer`,
 //! with `usage`, `stop` and `model` where wanted, or an `error` under its name in the contract, with `retry_after`
 //! seconds for `rate-limited` and a `message` for those that carry a text. `delay_ms` comes before either.
 
@@ -50,6 +51,7 @@ struct Rule {
 #[derive(Debug, Default)]
 struct When {
     plugin: Option<String>,
+    session: Option<String>,
     monitor: Option<String>,
     prompt_contains: Option<String>,
     prompt_matches: Option<Regex>,
@@ -141,6 +143,7 @@ impl Provider for Script {
 impl When {
     fn fits(&self, call: &Call, prompt: &str) -> bool {
         self.plugin.as_ref().is_none_or(|plugin| *plugin == call.plugin)
+            && self.session.as_ref().is_none_or(|session| *session == call.session)
             && self.monitor.as_ref().is_none_or(|monitor| *monitor == call.request.label)
             && self.prompt_contains.as_ref().is_none_or(|part| prompt.contains(part))
             && self.prompt_matches.as_ref().is_none_or(|pattern| pattern.is_match(prompt))

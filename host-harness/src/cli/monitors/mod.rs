@@ -4,7 +4,7 @@
 //! where in a file a fault is.
 
 mod check;
-mod component;
+pub mod component;
 mod test;
 
 use std::io::Write as _;

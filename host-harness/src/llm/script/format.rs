@@ -102,6 +102,7 @@ struct RuleText {
 #[serde(deny_unknown_fields)]
 struct WhenText {
     plugin: Option<String>,
+    session: Option<String>,
     monitor: Option<String>,
     prompt_contains: Option<String>,
     prompt_matches: Option<Spanned<String>>,
@@ -184,6 +185,7 @@ fn when_of(text: WhenText) -> Result<When, (Location, Fault)> {
     };
     Ok(When {
         plugin: text.plugin,
+        session: text.session,
         monitor: text.monitor,
         prompt_contains: text.prompt_contains,
         prompt_matches: text.prompt_matches.map(pattern).transpose()?,
@@ -238,7 +240,7 @@ mod tests {
         let text = "rules:\n  - when: { monitr: hedge }\n    answer: CLEAN\n";
         assert_eq!(
             error(text),
-            "judge.yaml:2:13: unknown field `monitr`, expected one of plugin, monitor, prompt_contains, prompt_matches"
+            "judge.yaml:2:13: unknown field `monitr`, expected one of plugin, session, monitor, prompt_contains, prompt_matches"
         );
         assert!(error("rules: []\nrule: []\n").starts_with("judge.yaml:2:1: unknown field `rule`"));
         assert!(error("rules:\n  - answr: CLEAN\n").starts_with("judge.yaml:2:5: unknown field `answr`"));

@@ -27,9 +27,11 @@ async fn the_first_rule_whose_conditions_all_hold_answers() {
 rules:
   - when: { plugin: goal, prompt_contains: loop }
     answer: the plugin differs
+  - when: { session: another, prompt_contains: loop }
+    answer: the session differs
   - when: { monitor: hedge, prompt_contains: loop }
     answer: the label differs
-  - when: { plugin: monitors, monitor: fragility, prompt_contains: loop, prompt_matches: "in \\d+ steps" }
+  - when: { plugin: monitors, session: session, monitor: fragility, prompt_contains: loop, prompt_matches: "in \\d+ steps" }
     answer: all hold
   - when: { prompt_contains: loop }
     answer: the prompt alone

@@ -1,0 +1,173 @@
+//! The YAML of a file of cases.
+
+use chaperone_contract::StopReason;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use serde_saphyr::{Location, MessageFormatter as _, Spanned, UserMessageFormatter};
+
+use super::fault::{CaseError, Fault};
+use super::{Case, Expect, transcript};
+
+/// What is wrong, and where.
+pub(super) type Fallible<T> = Result<T, (Location, Fault)>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileText {
+    watcher: Spanned<String>,
+    rule: Spanned<String>,
+    cases: Vec<Spanned<CaseText>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseText {
+    name: Spanned<String>,
+    language: Spanned<String>,
+    expect: Expect,
+    why: Spanned<String>,
+    transcript: Vec<Spanned<TurnText>>,
+    command: Option<Spanned<String>>,
+}
+
+/// One turn of a transcript. Which keys go together, [`transcript`] says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TurnText {
+    pub user: Option<Spanned<String>>,
+    pub assistant: Option<Spanned<String>>,
+    pub calls: Option<Spanned<Vec<CallText>>>,
+    pub stop: Option<Spanned<StopText>>,
+    pub result: Option<Spanned<String>>,
+    pub error: Option<Spanned<bool>>,
+    pub details: Option<Spanned<Value>>,
+    pub custom: Option<Spanned<String>>,
+    #[serde(rename = "type")]
+    pub custom_type: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CallText {
+    pub tool: Spanned<String>,
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+}
+
+/// Why a message ended, where no call of a tool says it.
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum StopText {
+    Stop,
+    Length,
+    Aborted,
+    Error,
+}
+
+impl From<StopText> for StopReason {
+    fn from(text: StopText) -> Self {
+        match text {
+            StopText::Stop => Self::Stop,
+            StopText::Length => Self::Length,
+            StopText::Aborted => Self::Aborted,
+            StopText::Error => Self::Error,
+        }
+    }
+}
+
+/// As much of a file as tells which case a line belongs to, whatever else is wrong with it.
+#[derive(Deserialize)]
+struct Outline {
+    cases: Vec<Spanned<Heading>>,
+}
+
+#[derive(Deserialize)]
+struct Heading {
+    name: Option<String>,
+}
+
+/// Reads the cases of a file; `file` names it in errors.
+///
+/// # Errors
+/// The first fault, with its place and its mend.
+pub fn parse(file: &str, text: &str) -> Result<Vec<Case>, CaseError> {
+    let at = |location: Location, case: Option<String>, fault| CaseError {
+        file: file.to_owned(),
+        line: location.line(),
+        column: location.column(),
+        case,
+        fault,
+    };
+    let parsed: FileText = serde_saphyr::from_str(text).map_err(|error| {
+        let fault = Fault::Yaml(UserMessageFormatter.format_message(error.without_snippet()).into_owned());
+        let location = error.location().unwrap_or(Location::UNKNOWN);
+        at(location, name_of_case_at(text, location), fault)
+    })?;
+    let outside = |(location, fault)| at(location, None, fault);
+    let watcher = filled(parsed.watcher, "watcher").map_err(outside)?;
+    let rule = kebab(parsed.rule, "rule").map_err(outside)?;
+    if parsed.cases.is_empty() {
+        return Err(at(Location::UNKNOWN, None, Fault::NoCases));
+    }
+    let mut cases: Vec<(Case, u64)> = Vec::with_capacity(parsed.cases.len());
+    for Spanned { value, referenced, .. } in parsed.cases {
+        let (name, place) = (value.name.value.clone(), value.name.referenced);
+        let inside = |(location, fault)| at(location, Some(name.clone()), fault);
+        if let Some((_, line)) = cases.iter().find(|(case, _)| case.name == name) {
+            return Err(inside((place, Fault::Twice(name.clone(), *line))));
+        }
+        let case = case_of(value, &watcher, &rule).map_err(inside)?;
+        let line = referenced.line();
+        cases.push((Case { place: format!("{file}:{line}"), ..case }, line));
+    }
+    Ok(cases.into_iter().map(|(case, _)| case).collect())
+}
+
+fn case_of(text: CaseText, watcher: &str, rule: &str) -> Fallible<Case> {
+    Ok(Case {
+        watcher: watcher.to_owned(),
+        rule: rule.to_owned(),
+        name: kebab(text.name, "name")?,
+        language: language(text.language)?,
+        expect: text.expect,
+        why: filled(text.why, "why")?,
+        command: text.command.map(command).transpose()?,
+        branch: transcript::branch(text.transcript)?,
+        place: String::new(),
+    })
+}
+
+fn filled(text: Spanned<String>, key: &'static str) -> Fallible<String> {
+    match text.value.trim() {
+        "" => Err((text.referenced, Fault::Empty(key))),
+        filled => Ok(filled.to_owned()),
+    }
+}
+
+fn command(text: Spanned<String>) -> Fallible<String> {
+    Ok(filled(text, "command")?.trim_start_matches('/').to_owned())
+}
+
+fn kebab(text: Spanned<String>, key: &'static str) -> Fallible<String> {
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    match text.value.split('-').all(is_word) {
+        true => Ok(text.value),
+        false => Err((text.referenced, Fault::NotKebab { key, text: text.value })),
+    }
+}
+
+/// A primary subtag has two or three letters; registered longer ones do not exist (RFC 5646, 2.2.1).
+fn language(text: Spanned<String>) -> Fallible<String> {
+    match matches!(text.value.len(), 2..=3) && text.value.chars().all(|char| char.is_ascii_lowercase()) {
+        true => Ok(text.value),
+        false => Err((text.referenced, Fault::Language(text.value))),
+    }
+}
+
+/// The name of the last case that begins at or before a place.
+fn name_of_case_at(text: &str, place: Location) -> Option<String> {
+    let outline: Outline = serde_saphyr::from_str(text).ok()?;
+    let before = |case: &Spanned<Heading>| case.referenced.line() <= place.line();
+    let case = outline.cases.into_iter().take_while(before).last()?;
+    case.value.name
+}

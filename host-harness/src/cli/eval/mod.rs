@@ -1,0 +1,233 @@
+//! `chaperone eval`: how well a watcher judges, measured on labelled transcripts.
+
+mod monitors;
+mod report;
+mod score;
+mod statistics;
+mod trial;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::report::Format;
+use super::{Status, setup, style};
+use crate::cases::{self, Case};
+use crate::config::{BUILTINS, Config};
+use crate::plugin::Cache;
+use monitors::Shelf;
+use score::{Report, Tried};
+use trial::{Bench, File};
+
+/// The folder of the cases of all plugins.
+const CASES: &str = "tests/judge-cases";
+/// The plugin whose watchers are files.
+const MONITORS: &str = "monitors";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The built-in plugin
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(BUILTINS))]
+    plugin: String,
+    /// Only the cases of these watchers
+    #[arg(value_name = "NAME")]
+    watchers: Vec<String>,
+    /// Files of cases, or folders of them; by default `tests/judge-cases/PLUGIN`
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    cases: Vec<PathBuf>,
+    /// Only the cases of this rule; may be given several times
+    #[arg(long = "rule", value_name = "RULE")]
+    rules: Vec<String>,
+    /// Only the cases in this language; may be given several times
+    #[arg(long = "language", value_name = "TAG")]
+    languages: Vec<String>,
+    #[command(flatten)]
+    judge: setup::Judge,
+    /// The configuration that has the providers; by default `chaperone.toml` of the project, if there is one
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A folder of monitors, measured in the place of the bundled ones
+    #[arg(long, value_name = "DIR")]
+    monitors: Option<PathBuf>,
+    /// How many cases are judged at the same time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
+    concurrency: u32,
+    /// How often each case is judged
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// How the output looks
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Fails where the accuracy is below this share, such as 0.9
+    #[arg(long, value_name = "ACCURACY", value_parser = accuracy)]
+    fail_under: Option<f64>,
+}
+
+fn accuracy(text: &str) -> Result<f64, String> {
+    let share: Option<f64> = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "an accuracy is a share from 0 to 1, such as 0.9".into())
+}
+
+pub fn eval(arguments: &Arguments) -> Result<Status> {
+    let Arguments { plugin, concurrency, repeat, .. } = arguments;
+    if arguments.monitors.is_some() && plugin != MONITORS {
+        super::usage("--monitors belongs to `chaperone eval monitors`");
+    }
+    let cases = chosen(arguments, read(arguments)?)?;
+    let config = config(arguments)?;
+    let provider = setup::provider(&config, &[], &arguments.judge)?;
+    let judge = arguments.judge.model(&*provider);
+    let judge_name = match &judge {
+        Some(model) => format!("{}/{}", model.provider, model.model),
+        None => provider.name().to_owned(),
+    };
+    let folder = tempfile::tempdir().context("cannot make an empty folder")?;
+    let with_files = with_files(arguments, &cases, folder.path())?;
+    let own = config.plugins.into_iter().next().context("a configuration has a plugin")?;
+    let component = setup::component(&own.component, &Cache::of_user())?;
+    let bench = Bench { plugin: own, component, folder: folder.path(), provider, judge };
+    let tried = setup::block_on(try_all(&bench, &with_files, *concurrency, *repeat))??;
+    let report = Report::new(plugin.clone(), judge_name, *repeat, &tried);
+    let mut out = style::out();
+    match arguments.format {
+        Format::Text => report::print(&report, &mut out)?,
+        Format::Json => writeln!(out, "{}", serde_json::to_string(&report)?)?,
+    }
+    Ok(verdict(&report, arguments.fail_under))
+}
+
+/// The providers of the project or the user, and the built-in plugin alone, as it is granted what it needs.
+fn config(arguments: &Arguments) -> Result<Config> {
+    let config = setup::config(arguments.config.as_deref(), &setup::project(None)?)?;
+    let mut plugins = Config::default().plugins;
+    plugins.retain(|plugin| plugin.name == arguments.plugin);
+    for plugin in &mut plugins {
+        // Judgement is measured, not speed: a busy machine must not change what comes out.
+        plugin.limits.hook_ms = 10_000;
+    }
+    Ok(Config { plugins, ..config })
+}
+
+/// The cases of all files that are named, or of the folder of the plugin.
+fn read(arguments: &Arguments) -> Result<Vec<Case>> {
+    let of_plugin = [Path::new(CASES).join(&arguments.plugin)];
+    let paths = if arguments.cases.is_empty() { &of_plugin[..] } else { &arguments.cases };
+    let mut cases: Vec<Case> = Vec::new();
+    for path in paths {
+        for file in files_at(path)? {
+            let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+            cases.extend(cases::parse(&file.display().to_string(), &text)?);
+        }
+    }
+    let mut known: BTreeMap<String, &str> = BTreeMap::new();
+    for case in &cases {
+        if let Some(first) = known.insert(case.id(), &case.place) {
+            bail!("{}: `{}` is there already, at {first}; give one of the cases another name", case.place, case.id());
+        }
+    }
+    Ok(cases)
+}
+
+/// The file, or the files of the folder, sorted.
+fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
+    let mend = "name files or folders of cases with --cases";
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries =
+        std::fs::read_dir(path).map_err(|error| anyhow!("no cases at {}: {error}; {mend}", path.display()))?;
+    let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
+    if files.is_empty() {
+        bail!("there is no file of cases (*.yaml) in {}; {mend}", path.display());
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The cases that are meant; each wish must have at least one.
+fn chosen(arguments: &Arguments, mut cases: Vec<Case>) -> Result<Vec<Case>> {
+    let wishes: [(&str, &[String], fn(&Case) -> &String); 3] = [
+        ("watcher", &arguments.watchers, |case| &case.watcher),
+        ("rule", &arguments.rules, |case| &case.rule),
+        ("language", &arguments.languages, |case| &case.language),
+    ];
+    for (kind, wanted, of) in wishes {
+        let there: BTreeSet<String> = cases.iter().map(of).cloned().collect();
+        if let Some(missing) = wanted.iter().find(|wanted| !there.contains(*wanted)) {
+            let there = Vec::from_iter(there).join(", ");
+            bail!("no case that is left has the {kind} `{missing}`; there is {there}");
+        }
+        cases.retain(|case| wanted.is_empty() || wanted.contains(of(case)));
+    }
+    Ok(cases)
+}
+
+/// A case, and the files that its session finds.
+type Scene<'c> = (&'c Case, Vec<File>);
+
+/// Each case with the files of its watcher, where a watcher is files. `folder` is empty, and stays so.
+fn with_files<'c>(arguments: &Arguments, cases: &'c [Case], folder: &Path) -> Result<Vec<Scene<'c>>> {
+    let shelf = match &arguments.monitors {
+        Some(own) => Some(Shelf::of(own)?),
+        None if arguments.plugin == MONITORS => Some(Shelf::bundled(folder)?),
+        None => None,
+    };
+    let files = |case: &Case| match &shelf {
+        Some(shelf) => shelf.only(&case.watcher).with_context(|| case.place.clone()),
+        None => Ok(Vec::new()),
+    };
+    cases.iter().map(|case| Ok((case, files(case)?))).collect()
+}
+
+/// Tries each case `repeat` times, `concurrency` trials at a time.
+async fn try_all<'c>(bench: &Bench<'_>, scenes: &[Scene<'c>], concurrency: u32, repeat: u32) -> Result<Vec<Tried<'c>>> {
+    let progress = progress(scenes.len() as u64 * u64::from(repeat));
+    let trials = scenes.iter().enumerate().flat_map(|(at, scene)| (0..repeat).map(move |_| (at, scene)));
+    let running = trials.map(|(at, (case, files))| async move { (at, bench.run(case, files).await) });
+    let mut running = stream::iter(running).buffer_unordered(concurrency as usize);
+    let mut tried: Vec<Tried<'c>> = scenes.iter().map(|(case, _)| Tried { case, trials: Vec::new() }).collect();
+    while let Some((at, trial)) = running.next().await {
+        tried[at].trials.push(trial?);
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(tried)
+}
+
+fn progress(trials: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(trials);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} judged, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Whether all went well, with what did not on stderr.
+fn verdict(report: &Report, fail_under: Option<f64>) -> Status {
+    let mut status = Status::Fine;
+    let mut fail = |message: &str| {
+        status = Status::Failed;
+        anstream::eprintln!("{}error:{} {}", style::ERROR, style::RESET, style::plain(message));
+    };
+    for (case, failure) in report.failures() {
+        fail(&format!("case `{case}`: the plugin failed in {failure}"));
+    }
+    if report.is_unanswered() {
+        fail("no model call was answered, so nothing was judged");
+    }
+    if let (Some(wanted), Some(accuracy)) = (fail_under, report.score.accuracy)
+        && accuracy < wanted
+    {
+        fail(&format!("the accuracy is {accuracy:.3}, below {wanted}"));
+    }
+    status
+}
