@@ -3,12 +3,13 @@
 
 use std::sync::LazyLock;
 
+use chaperone::cases;
 use chaperone::config::Config;
 use chaperone::files::{Folder, Grant, Mounts, Overlay, Storage};
 use chaperone::llm::script::Script;
 use chaperone::replay::{ReplayError, replay};
-use chaperone::session::{self, Leaf};
-use chaperone_contract::Location;
+use chaperone::session::{self, Leaf, Step, TimedStep};
+use chaperone_contract::{Event, Location};
 use chaperone_monitors::verdict::Verdict;
 use chaperone_monitors::{definition, learning, patterns, rules};
 
@@ -39,6 +40,21 @@ pub fn config(bytes: &[u8]) {
 pub fn script(bytes: &[u8]) {
     if let Err(error) = Script::parse("script.yaml", &text(bytes)) {
         assert!(error.to_string().starts_with("script.yaml:"), "an error names its place");
+    }
+}
+
+/// Labelled transcripts, and the hooks that they lead to.
+pub fn cases(bytes: &[u8]) {
+    match cases::parse("cases.yaml", &text(bytes)) {
+        Ok(cases) => {
+            for case in cases {
+                let steps = case.steps();
+                assert!(steps.is_sorted_by_key(|step| step.at), "time does not run backwards");
+                let is_rest = |step: &&TimedStep| matches!(step.step, Step::Event(Event::AgentSettled { .. }));
+                assert_eq!(steps.iter().filter(is_rest).count(), 1, "the last run is told, which ends at rest");
+            }
+        }
+        Err(error) => assert!(error.to_string().starts_with("cases.yaml:"), "an error names its place"),
     }
 }
 

@@ -188,6 +188,38 @@ fn scripts() {
 }
 
 #[test]
+fn cases() {
+    const FULL: &str = r#"
+watcher: stop-guard
+rule: background-work
+cases:
+  - name: the-build-runs
+    language: en
+    expect: clean
+    why: The result arrives by itself.
+    transcript:
+      - user: Build it.
+      - assistant: ""
+        calls:
+          - { tool: bash, arguments: { command: make, in_background: true } }
+          - { tool: read, arguments: { path: Makefile } }
+      - result: started
+        details: { job: 7 }
+      - result: "no such file"
+        error: true
+      - assistant: It runs; I hear of its end.
+      - custom: The job 7 has ended.
+        type: note
+      - assistant: I look
+        stop: error
+      - assistant: It is built.
+    command: stop-guard now
+  - { name: antwort, language: de, expect: flag, why: "Nichts geschah.", transcript: [{ user: Tu es. }, { assistant: Ja. }] }
+"#;
+    survives(readers::cases, &[FULL.into()]);
+}
+
+#[test]
 fn monitors() {
     survives(readers::monitor, &bundled("", ".monitor.json"));
 }

@@ -148,9 +148,12 @@ fn command(text: Spanned<String>) -> Fallible<String> {
     Ok(filled(text, "command")?.trim_start_matches('/').to_owned())
 }
 
+/// Words with hyphens between them, in any script; lower-case where there is such a thing.
 fn kebab(text: Spanned<String>, key: &'static str) -> Fallible<String> {
-    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-    match text.value.split('-').all(is_word) {
+    // Marks that combine with a letter are no letters, and needed to write many languages.
+    let beyond_ascii = |char: char| !char.is_ascii() && !char.is_whitespace() && !char.is_control();
+    let fits = |char: char| !char.is_uppercase() && (char.is_ascii_alphanumeric() || beyond_ascii(char));
+    match text.value.split('-').all(|word| !word.is_empty() && word.chars().all(fits)) {
         true => Ok(text.value),
         false => Err((text.referenced, Fault::NotKebab { key, text: text.value })),
     }

@@ -42,6 +42,16 @@ fn a_case_has_what_its_file_says() {
 }
 
 #[test]
+fn a_name_may_be_in_any_script() {
+    for name in ["a-case-2", "größe", "再取得で成功した", "半分-の", "हिन्दी-में"] {
+        assert_eq!(parse("c.yaml", &file(REST).replace("a-case", name)).unwrap()[0].name, name);
+    }
+    for name in ["A-case", "a--case", "-a", "a/case", "a case", "a\u{3000}case", "Ärger", "a_case"] {
+        assert!(error(&file(REST).replace("a-case", &format!("\"{name}\""))).contains("not in kebab-case"), "{name}");
+    }
+}
+
+#[test]
 fn turns_become_entries_and_results_answer_the_oldest_call() {
     let case = case(concat!(
         "      - user: Look.\n",

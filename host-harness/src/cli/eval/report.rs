@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use anstyle::Style;
-
 use super::score::{CaseResult, Report, Score};
 use super::statistics::Row;
 use crate::cases::{Expect, Said};
@@ -102,8 +100,7 @@ fn cases_with(
             "  {HEADING}{case}{RESET} ({language})  expected {style}{expected}{RESET}, said {}",
             all_said(result)
         )?;
-        let muted: Style = MUTED;
-        writeln!(out, "    {muted}case:  {} ({}){RESET}", style::plain(why), style::plain(place))?;
+        writeln!(out, "    {MUTED}case:  {} ({}){RESET}", style::plain(why), style::plain(place))?;
         // One reason is enough: of the first trial that went wrong, else of the first that gave one.
         let wrong = result.trials.iter().find(|trial| !trial.right);
         if let Some(reason) = wrong.or(result.trials.first()).and_then(|trial| trial.reason.as_deref()) {

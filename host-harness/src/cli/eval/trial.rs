@@ -149,3 +149,67 @@ impl Observer for Seen<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chaperone_contract::{Delivery, Injection, Judgement, Reply, Verdict};
+
+    use super::*;
+    use crate::transaction::{Cause, Committed, Failure};
+
+    fn judged(watcher: &str, verdict: Verdict, request: Option<u64>) -> Effect {
+        let description = Some(format!("{verdict:?}"));
+        Effect::Judged(Judgement { watcher: watcher.into(), verdict, description, request, entry: None })
+    }
+
+    /// What is seen of hooks with these effects.
+    fn seen(hooks: impl IntoIterator<Item = Effect>) -> Trial {
+        let mut seen = Seen::of("hedge");
+        for effect in hooks {
+            let result = Ok(Committed { reply: Reply::Nothing, effects: vec![effect] });
+            seen.hook(&hook(&result));
+        }
+        seen.trial
+    }
+
+    fn hook(result: &Result<Committed, Failure>) -> HookRun<'_> {
+        HookRun { plugin: "monitors", event: &Event::AgentEnd, entry: None, result, took: Duration::ZERO }
+    }
+
+    #[test]
+    fn the_last_word_of_the_watcher_counts_and_nobody_elses() {
+        let trial = seen([
+            judged("hedge", Verdict::Flag, Some(1)),
+            judged("hedge", Verdict::Clean, Some(2)),
+            judged("fragility", Verdict::New, Some(3)),
+        ]);
+        assert_eq!((trial.said, trial.reason.as_deref(), trial.saved), (Said::Clean, Some("Clean"), false));
+        assert_eq!(seen([judged("fragility", Verdict::New, Some(3))]).said, Said::NotAsked);
+    }
+
+    #[test]
+    fn a_judgement_without_a_call_has_saved_one_unless_it_is_none() {
+        assert!(seen([judged("hedge", Verdict::Flag, None)]).saved);
+        assert!(!seen([judged("hedge", Verdict::Unknown, None)]).saved);
+        assert!(!seen([judged("hedge", Verdict::Clean, None), judged("hedge", Verdict::Clean, Some(1))]).saved);
+        assert!(!seen([]).saved);
+    }
+
+    #[test]
+    fn what_the_agent_would_have_heard_and_what_broke_down_is_kept() {
+        let message = Injection {
+            custom_type: "steer".into(),
+            content: "Go on.".into(),
+            display: true,
+            details: None,
+            delivery: Delivery::Steer,
+            trigger_turn: true,
+        };
+        assert!(seen([Effect::Inject(message)]).steered);
+        let mut seen = Seen::of("hedge");
+        let broken = Err(Failure { cause: Cause::Trapped("unreachable".into()), log: Vec::new() });
+        seen.hook(&hook(&broken));
+        assert_eq!(seen.trial.failures.len(), 1);
+        assert!(seen.trial.failures[0].starts_with("agent_end: "), "{:?}", seen.trial.failures);
+    }
+}

@@ -1,0 +1,5 @@
+//! Labelled transcripts.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| chaperone_tests::readers::cases(bytes));
