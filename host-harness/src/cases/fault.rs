@@ -68,6 +68,8 @@ pub enum Fault {
     NoType,
     /// A message that calls tools and says that it stopped by itself.
     StopWithCalls,
+    /// Arguments that are no object.
+    NotAnObject,
     /// A result that no call waits for.
     ResultWithoutCall,
     /// A call whose result is missing: the tool.
@@ -105,6 +107,7 @@ impl fmt::Display for Fault {
             Self::StopWithCalls => f.write_str(
                 "a message with `calls` does not stop by itself; remove `stop`, or write `length`, `aborted` or `error`",
             ),
+            Self::NotAnObject => f.write_str("`arguments` is not an object; write names and values, as in `{ path: a.rs }`"),
             Self::ResultWithoutCall => {
                 f.write_str("no call waits for this result; remove it, or add the call to the message before")
             }

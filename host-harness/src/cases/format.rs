@@ -2,7 +2,7 @@
 
 use chaperone_contract::StopReason;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use serde_saphyr::{Location, MessageFormatter as _, Spanned, UserMessageFormatter};
 
 use super::fault::{CaseError, Fault};
@@ -49,9 +49,8 @@ pub(super) struct TurnText {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CallText {
-    pub tool: Spanned<String>,
-    #[serde(default)]
-    pub arguments: Map<String, Value>,
+    pub tool: String,
+    pub arguments: Option<Spanned<Value>>,
 }
 
 /// Why a message ended, where no call of a tool says it.

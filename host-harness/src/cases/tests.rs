@@ -183,9 +183,12 @@ fn turns_with_the_wrong_keys_are_refused_with_their_place() {
         ("- { custom: a }", "c.yaml:9:9: case `a-case`: a `custom` message has a `type`, "),
         ("- { result: a, stop: stop }", "c.yaml:9:28: case `a-case`: `stop` goes with `assistant` only; "),
         ("- { calls: [{ tool: a }], stop: stop }", "c.yaml:9:39: case `a-case`: a message with `calls` does not stop "),
-        ("- { usr: a }", "c.yaml:9:11: case `a-case`: unknown field `usr`, expected one of `user`, `assistant`, "),
-        ("- { calls: [{ tol: a }] }", "c.yaml:9:20: case `a-case`: unknown field `tol`, expected "),
-        ("- { calls: [{ tool: a, arguments: [] }] }", "c.yaml:9:"),
+        ("- { usr: a }", "c.yaml:9:11: case `a-case`: unknown field `usr`, expected one of user, assistant, "),
+        (
+            "- { calls: [{ tol: a }] }",
+            "c.yaml:9:21: case `a-case`: unknown field `tol`, expected one of tool, arguments",
+        ),
+        ("- { calls: [{ tool: a, arguments: [] }] }", "c.yaml:9:41: case `a-case`: `arguments` is not an object; "),
         ("- { assistant: a, stop: done }", "c.yaml:9:31: case `a-case`: "),
     ] {
         let error = error(&file(&format!("      {turn}\n")));

@@ -38,9 +38,24 @@ pub fn branch(turns: Vec<Spanned<TurnText>>) -> Fallible<Vec<BranchEntry>> {
 /// One turn, whose keys belong together.
 enum Turn {
     User(String),
-    Assistant { text: String, calls: Vec<CallText>, stop: StopReason },
+    Assistant { text: String, calls: Vec<Wish>, stop: StopReason },
     Result { text: String, is_error: bool, details: Option<String> },
     Custom { text: String, custom_type: String },
+}
+
+/// A tool that the agent wants to run, and with which arguments (an object).
+struct Wish {
+    tool: String,
+    arguments: String,
+}
+
+fn wish(CallText { tool, arguments }: CallText) -> Fallible<Wish> {
+    let arguments = match arguments {
+        None => "{}".to_owned(),
+        Some(Spanned { value, .. }) if value.is_object() => value.to_string(),
+        Some(Spanned { referenced, .. }) => return Err((referenced, Fault::NotAnObject)),
+    };
+    Ok(Wish { tool, arguments })
 }
 
 fn turn(text: TurnText, place: Location) -> Fallible<Turn> {
@@ -78,6 +93,7 @@ fn turn(text: TurnText, place: Location) -> Fallible<Turn> {
         },
         _ => {
             let calls = calls.map(|calls| calls.value).unwrap_or_default();
+            let calls: Vec<Wish> = calls.into_iter().map(wish).collect::<Result<_, _>>()?;
             let stop = match stop {
                 Some(stop) if stop.value == StopText::Stop && !calls.is_empty() => {
                     return Err((stop.referenced, Fault::StopWithCalls));
@@ -149,7 +165,7 @@ impl Agent {
         }
     }
 
-    fn speaks(&mut self, text: String, calls: Vec<CallText>, stop: StopReason) -> Result<EntryBody, Fault> {
+    fn speaks(&mut self, text: String, calls: Vec<Wish>, stop: StopReason) -> Result<EntryBody, Fault> {
         match self.state {
             State::Asked | State::Resting { tries_again: true } => {}
             State::Resting { tries_again: false } => return Err(Fault::Unasked),
@@ -157,10 +173,9 @@ impl Agent {
         }
         let calls: Vec<ToolCall> = calls
             .into_iter()
-            .map(|CallText { tool, arguments }| {
+            .map(|Wish { tool, arguments }| {
                 self.calls += 1;
-                let arguments = serde_json::Value::Object(arguments).to_string();
-                ToolCall { id: format!("call-{}", self.calls), name: tool.value, arguments }
+                ToolCall { id: format!("call-{}", self.calls), name: tool, arguments }
             })
             .collect();
         // Tools of a message that broke off are not run.

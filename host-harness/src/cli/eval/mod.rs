@@ -150,22 +150,23 @@ fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The cases that are meant; each wish must have at least one.
+/// The cases that are meant.
 fn chosen(arguments: &Arguments, mut cases: Vec<Case>) -> Result<Vec<Case>> {
-    let wishes: [(&str, &[String], fn(&Case) -> &String); 3] = [
-        ("watcher", &arguments.watchers, |case| &case.watcher),
-        ("rule", &arguments.rules, |case| &case.rule),
-        ("language", &arguments.languages, |case| &case.language),
-    ];
-    for (kind, wanted, of) in wishes {
-        let there: BTreeSet<String> = cases.iter().map(of).cloned().collect();
-        if let Some(missing) = wanted.iter().find(|wanted| !there.contains(*wanted)) {
-            let there = Vec::from_iter(there).join(", ");
-            bail!("no case that is left has the {kind} `{missing}`; there is {there}");
-        }
-        cases.retain(|case| wanted.is_empty() || wanted.contains(of(case)));
-    }
+    keep(&mut cases, "watcher", &arguments.watchers, |case| &case.watcher)?;
+    keep(&mut cases, "rule", &arguments.rules, |case| &case.rule)?;
+    keep(&mut cases, "language", &arguments.languages, |case| &case.language)?;
     Ok(cases)
+}
+
+/// Leaves the cases that have what is wanted, where anything is. Each wish must have at least one.
+fn keep(cases: &mut Vec<Case>, kind: &str, wanted: &[String], of: fn(&Case) -> &String) -> Result<()> {
+    let there: BTreeSet<&String> = cases.iter().map(of).collect();
+    if let Some(missing) = wanted.iter().find(|wanted| !there.contains(wanted)) {
+        let there: Vec<&str> = there.into_iter().map(String::as_str).collect();
+        bail!("no case that is left has the {kind} `{missing}`; there is {}", there.join(", "));
+    }
+    cases.retain(|case| wanted.is_empty() || wanted.contains(of(case)));
+    Ok(())
 }
 
 /// A case, and the files that its session finds.
