@@ -1,6 +1,6 @@
 //! What the host was asked for, and what is to be done with its answer.
 
-use chaperone_sdk::{EntryId, FileError, RequestId};
+use chaperone_sdk::{EntryId, RequestId};
 use serde::{Deserialize, Serialize};
 
 use crate::command::grammar::Edit;
@@ -82,19 +82,6 @@ pub struct Record {
     pub aside: Option<String>,
     /// How often the file was in the way.
     pub tries: u32,
-}
-
-/// Why a file was not written, to be put behind "since".
-pub fn refusal(error: &FileError) -> String {
-    match error {
-        FileError::NotFound => "the folder is missing".into(),
-        FileError::Denied(reason) => format!("the file may not be written: {reason}"),
-        FileError::TooLarge(bytes) => format!("the file is too large: {bytes} bytes"),
-        FileError::NotUtf8 => "the file is not UTF-8 text".into(),
-        FileError::NotJson(reason) => format!("the file is not JSON: {reason}"),
-        FileError::Conflict(reason) => format!("the file was changed meanwhile: {reason}"),
-        FileError::Io(reason) => format!("the file cannot be written: {reason}"),
-    }
 }
 
 impl Watch {

@@ -1,7 +1,6 @@
 //! What a judge is shown of the conversation: since the user's latest message, and bounded in size.
 
 mod collect;
-pub mod cut;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,7 @@
 //! Adding to the known faults: what a judge reported as new.
 
 use chaperone_sdk::Timestamp;
+use chaperone_sdk::text::one_line;
 use serde_json::json;
 
 use crate::clock;
@@ -58,18 +59,6 @@ fn free_id(patterns: &[Pattern], description: &str) -> String {
         kept.trim_end_matches('-').to_owned() + &suffix
     });
     std::iter::once(slug.clone()).chain(numbered).find(is_free).expect("a list is finite, and numbers are not")
-}
-
-/// A text on one line: white space and control characters become single blanks, those at the ends go.
-pub fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
 }
 
 /// What two descriptions of one fault have in common: their letters and digits in lower case, words parted by a blank.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use chaperone_sdk::text::one_line;
 use chaperone_sdk::{Context, Location};
 use serde_json::Value;
 
@@ -79,7 +80,7 @@ pub fn list(patterns: &[Pattern]) -> String {
     let mut list = String::new();
     for (number, Pattern { severity, description, .. }) in (1..).zip(patterns) {
         let newline = if number == 1 { "" } else { "\n" };
-        let description = learning::one_line(description);
+        let description = one_line(description);
         write!(list, "{newline}{number}. [{severity}] {description}").expect("a String takes everything");
     }
     list

@@ -1,9 +1,10 @@
 //! The bundled monitors, and how they get into a project: only when somebody says so.
 
+use chaperone_sdk::failure::not_written;
 use chaperone_sdk::{Answer, Context, FileError, Mode, Prompt, Scope, Tone};
 
 use crate::desk::Desk;
-use crate::errand::{Errand, refusal};
+use crate::errand::Errand;
 use crate::memory::{Habits, Seeding};
 use crate::roster;
 
@@ -84,7 +85,7 @@ pub fn stored(desk: &mut Desk, file: String, outcome: Result<(), FileError>) {
     match outcome {
         Ok(()) => seeding.written.push(file),
         Err(FileError::Conflict(_)) => seeding.there.push(file),
-        Err(error) => seeding.failed.push(format!("{file} ({})", refusal(&error))),
+        Err(error) => seeding.failed.push(format!("{file} ({})", not_written(&error))),
     }
     if !desk.watch.errands.values().any(|errand| matches!(errand, Errand::Seed { .. })) {
         let (text, tone) = report(&std::mem::take(&mut desk.watch.seeding));

@@ -1,8 +1,7 @@
 //! What the agent reads when monitors steer it: one message for all that was found.
 
+use chaperone_sdk::text::one_line;
 use serde::{Deserialize, Serialize};
-
-use crate::learning::one_line;
 
 /// The kind of message, and of the entry that it becomes.
 pub const CUSTOM_TYPE: &str = "monitor-steer";

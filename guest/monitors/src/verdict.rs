@@ -13,9 +13,9 @@ mod tests;
 
 use std::fmt;
 
+use chaperone_sdk::judge::without_thinking;
+use chaperone_sdk::text::{beginning, short_line};
 use serde::{Deserialize, Serialize};
-
-use crate::learning::one_line;
 
 /// What a judge said. Descriptions and patterns are one trimmed line, and never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ impl Verdict {
         match stated.into_iter().next_back() {
             _ if says_clean && says_fault => Self::unknown("the answer says both that it is clean and that it is not"),
             Some(stated) => stated.into_verdict(),
-            None => Self::unknown(format!("the answer holds no verdict: {}", excerpt(lines[0]))),
+            None => Self::unknown(format!("the answer holds no verdict: {}", beginning(lines[0], LONGEST_EXCERPT))),
         }
     }
 
@@ -111,6 +111,9 @@ impl fmt::Display for Verdict {
 /// The most characters of what a judge says that are kept: it goes to the agent and into files.
 const LONGEST_TEXT: usize = 1_000;
 
+/// The most characters of an answer that is not understood that are quoted.
+const LONGEST_EXCERPT: usize = 80;
+
 /// What one line, or one object, states; the texts as they stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stated {
@@ -124,34 +127,27 @@ impl Stated {
     fn into_verdict(self) -> Verdict {
         match self {
             Self::Clean => Verdict::Clean,
-            Self::Flag(description) => match bounded(&description) {
+            Self::Flag(description) => match short_line(&description, LONGEST_TEXT) {
                 description if description.is_empty() => {
                     Verdict::unknown("the answer flags something, and does not say what")
                 }
                 description => Verdict::Flag { description },
             },
-            Self::New(pattern, description) => match (bounded(&pattern), bounded(&description)) {
-                (pattern, description) if pattern.is_empty() && description.is_empty() => {
-                    Verdict::unknown("the answer reports something new, and does not say what")
+            Self::New(pattern, description) => {
+                match (short_line(&pattern, LONGEST_TEXT), short_line(&description, LONGEST_TEXT)) {
+                    (pattern, description) if pattern.is_empty() && description.is_empty() => {
+                        Verdict::unknown("the answer reports something new, and does not say what")
+                    }
+                    (pattern, description) if pattern.is_empty() => {
+                        Verdict::New { pattern: description.clone(), description }
+                    }
+                    (pattern, description) if description.is_empty() => {
+                        Verdict::New { description: pattern.clone(), pattern }
+                    }
+                    (pattern, description) => Verdict::New { pattern, description },
                 }
-                (pattern, description) if pattern.is_empty() => {
-                    Verdict::New { pattern: description.clone(), description }
-                }
-                (pattern, description) if description.is_empty() => {
-                    Verdict::New { description: pattern.clone(), pattern }
-                }
-                (pattern, description) => Verdict::New { pattern, description },
-            },
+            }
         }
-    }
-}
-
-/// A judge's text on one line, and no longer than a finding needs to be.
-fn bounded(text: &str) -> String {
-    let line = one_line(text);
-    match line.char_indices().nth(LONGEST_TEXT) {
-        Some((end, _)) => line[..end].trim_end().to_owned(),
-        None => line,
     }
 }
 
@@ -160,31 +156,7 @@ fn stated_by(lines: &[&str]) -> Vec<Stated> {
     lines.iter().enumerate().flat_map(|(at, line)| line::read(line, &lines[at + 1..])).collect()
 }
 
-/// What remains of an answer without the reasoning that some models write into it. A reasoning that never ends leaves
-/// nothing behind it.
-fn without_thinking(answer: &str) -> String {
-    let mut rest = answer;
-    let mut remaining = String::with_capacity(answer.len());
-    for tag in ["think", "thinking", "reasoning"] {
-        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        if let Some((before, inside)) = rest.split_once(&open) {
-            remaining.push_str(before);
-            rest = inside.split_once(&close).map_or("", |(_, after)| after);
-        }
-    }
-    remaining + rest
-}
-
 fn is_fence(line: &str) -> bool {
     let marker = |mark| line.strip_prefix(mark).is_some_and(|word: &str| word.chars().all(char::is_alphanumeric));
     marker("```") || marker("~~~")
-}
-
-/// The beginning of a text that was not understood.
-fn excerpt(line: &str) -> String {
-    let mut excerpt: String = line.chars().take(80).collect();
-    if excerpt.len() < line.len() {
-        excerpt.push('…');
-    }
-    excerpt
 }

@@ -32,6 +32,10 @@ mod host;
 mod plugin;
 mod state;
 
+pub mod failure;
+pub mod judge;
+pub mod text;
+
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub mod component;

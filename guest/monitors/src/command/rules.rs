@@ -1,11 +1,12 @@
 //! `/monitors <name> rules …`: the user's rules, which are answered for only once they stand in their file.
 
+use chaperone_sdk::failure::not_written;
 use chaperone_sdk::{FileError, Tone};
 
 use super::answers;
 use super::grammar::Edit;
 use crate::desk::Desk;
-use crate::errand::{Errand, TRIES, refusal};
+use crate::errand::{Errand, TRIES};
 use crate::fault::Fault;
 use crate::roster::{self, Listed};
 use crate::rules::{self, NoSuchRule, Rule};
@@ -46,7 +47,7 @@ pub fn stored(
         Err(FileError::Conflict(_)) => {
             not_saved(desk, name, &format!("the rules were changed meanwhile; see /monitors {name} rules"));
         }
-        Err(error) => not_saved(desk, name, &refusal(&error)),
+        Err(error) => not_saved(desk, name, &not_written(&error)),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use chaperone_sdk::text::{compact, cut};
 use chaperone_sdk::{Content, Entry, EntryBody, ToolCall, ToolResult};
 
-use super::cut::cut;
 use super::{TEXT_CHARACTERS, TOOL_CALLS, TOOL_CHARACTERS, TOOL_RESULTS};
 use crate::definition::Collector;
 
@@ -143,45 +143,5 @@ fn result_text(content: &[Content]) -> Cow<'_, str> {
             });
             parts.collect::<String>().into()
         }
-    }
-}
-
-/// A JSON text without the white space between its tokens.
-fn compact(json: &str) -> Cow<'_, str> {
-    let mut in_string = false;
-    let mut escaped = false;
-    let mut is_needless = |byte: u8| {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b' ' | b'\t' | b'\n' | b'\r' => return !in_string,
-            _ => {}
-        }
-        false
-    };
-    let Some(first) = json.bytes().position(&mut is_needless) else { return json.into() };
-    let mut text = String::with_capacity(json.len());
-    text.push_str(&json[..first]);
-    let mut kept_from = first + 1;
-    for (at, byte) in json.bytes().enumerate().skip(first + 1) {
-        if is_needless(byte) {
-            text.push_str(&json[kept_from..at]);
-            kept_from = at + 1;
-        }
-    }
-    text.push_str(&json[kept_from..]);
-    text.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::compact;
-
-    #[test]
-    fn only_white_space_between_tokens_goes() {
-        assert_eq!(compact(r#"{"a":"b c"}"#), r#"{"a":"b c"}"#);
-        assert_eq!(compact("{\n  \"a\": [1, \"b \\\" c\\\\\" , true]\n}\n"), r#"{"a":[1,"b \" c\\",true]}"#);
-        assert_eq!(compact(" "), "");
     }
 }

@@ -1,6 +1,7 @@
 //! What came back from a judge, as a verdict.
 
-use chaperone_sdk::{Completion, LlmError, StopReason};
+use chaperone_sdk::text::beginning;
+use chaperone_sdk::{Completion, LlmError, StopReason, failure};
 
 use crate::steer::Kind;
 use crate::verdict::Verdict;
@@ -28,7 +29,7 @@ pub fn read(outcome: Result<Completion, LlmError>) -> Option<Verdict> {
             StopReason::Stop | StopReason::Length | StopReason::ToolUse => Some(Verdict::parse(&completion.text)),
         },
         Err(LlmError::Cancelled) => None,
-        Err(error) => Some(Verdict::unknown(reason(error))),
+        Err(error) => Some(Verdict::unknown(failure::no_answer(&error))),
     }
 }
 
@@ -53,7 +54,7 @@ pub fn cause(reason: &str) -> &str {
 fn failed(completion: &Completion) -> String {
     match completion.text.trim() {
         "" => "the judge failed while it answered".into(),
-        text => format!("the judge failed while it answered: {}", text.chars().take(80).collect::<String>()),
+        text => format!("the judge failed while it answered: {}", beginning(text, 80)),
     }
 }
 
@@ -62,18 +63,6 @@ fn empty(completion: &Completion) -> String {
     match parts.is_empty() {
         true => "the answer is empty".into(),
         false => format!("the answer is empty: {} characters", parts.join(", ")),
-    }
-}
-
-fn reason(error: LlmError) -> String {
-    match error {
-        LlmError::UnknownModel(what) => format!("there is no such model: {what}"),
-        LlmError::Authentication(reason) => format!("the key is missing or was refused: {reason}"),
-        LlmError::RateLimited(_) => "the provider refuses for now, since it was asked too often".into(),
-        LlmError::TimedOut => "the judge did not answer in time".into(),
-        LlmError::Cancelled => "the call was ended early".into(),
-        LlmError::AllowanceSpent(which) => format!("the allowance of this plugin is spent: {which}"),
-        LlmError::Provider(reason) => format!("the provider says: {reason}"),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Adding what a judge calls new to a monitor's patterns, where its file allows that.
 
+use chaperone_sdk::failure::not_written;
 use chaperone_sdk::{FileError, Level, RequestId, Tone};
 
 use crate::definition::Monitor;
 use crate::desk::Desk;
-use crate::errand::{Errand, TRIES, refusal};
+use crate::errand::{Errand, TRIES};
 use crate::memory::{Flagged, Learning};
 use crate::{learning, patterns, roster};
 
@@ -36,7 +37,7 @@ pub fn stored(desk: &mut Desk, id: RequestId, name: &str, pattern: &str, tries: 
             }
         }
         Err(error) => {
-            not_learned(desk, name, pattern, &refusal(&error));
+            not_learned(desk, name, pattern, &not_written(&error));
             Learning::No
         }
     };

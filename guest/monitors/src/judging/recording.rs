@@ -1,10 +1,11 @@
 //! Writing a finding into the file that its monitor names.
 
+use chaperone_sdk::failure::not_written;
 use chaperone_sdk::{FileError, Finding, Level, Tone};
 
 use crate::definition::{Monitor, Write};
 use crate::desk::Desk;
-use crate::errand::{Errand, Record, TRIES, refusal};
+use crate::errand::{Errand, Record, TRIES};
 use crate::finding::{self, Facts};
 use crate::roster;
 use crate::steer::Kind;
@@ -52,7 +53,7 @@ pub fn stored(desk: &mut Desk, record: Record, outcome: Result<(), FileError>) {
                 None => not_recorded(desk, &record, "its monitor no longer says where"),
             }
         }
-        Err(error) => not_recorded(desk, &record, &refusal(&error)),
+        Err(error) => not_recorded(desk, &record, &not_written(&error)),
     }
 }
 

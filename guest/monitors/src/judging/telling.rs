@@ -1,11 +1,11 @@
 //! What the user sees of a verdict.
 
+use chaperone_sdk::text::one_line;
 use chaperone_sdk::{Line, Notice, Span, Tone};
 
 use super::answer::Found;
 use super::consequences::Occasion;
 use crate::desk::Desk;
-use crate::learning::one_line;
 use crate::steer::Kind;
 
 /// The kind of notice that shows a verdict.

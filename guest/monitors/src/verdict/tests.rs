@@ -1,5 +1,7 @@
 use proptest::prelude::*;
 
+use chaperone_sdk::text::one_line;
+
 use super::*;
 
 fn flag(description: &str) -> Verdict {
