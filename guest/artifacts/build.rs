@@ -23,8 +23,15 @@ struct Guest {
     example: Option<&'static str>,
 }
 
-const BUILTIN: &[Guest] =
-    &[Guest { constant: "MONITORS", docs: "Behaviour monitors.", package: "chaperone-monitors", example: None }];
+const BUILTIN: &[Guest] = &[
+    Guest { constant: "MONITORS", docs: "Behaviour monitors.", package: "chaperone-monitors", example: None },
+    Guest {
+        constant: "STOP_GUARD",
+        docs: "The judge of premature stops.",
+        package: "chaperone-stop-guard",
+        example: None,
+    },
+];
 
 const TEST_GUESTS: &[Guest] = &[
     Guest {

@@ -9,4 +9,5 @@ mod example;
 mod hostile;
 mod readers;
 mod sessions;
+mod stop_guard;
 mod tape;

@@ -28,6 +28,12 @@ pub fn monitors() -> Arc<Plugin> {
     load(&MONITORS, chaperone_artifacts::MONITORS)
 }
 
+/// The built-in stop guard.
+pub fn stop_guard() -> Arc<Plugin> {
+    static STOP_GUARD: OnceLock<Arc<Plugin>> = OnceLock::new();
+    load(&STOP_GUARD, chaperone_artifacts::STOP_GUARD)
+}
+
 /// The guest that misbehaves on command.
 pub fn hostile() -> Arc<Plugin> {
     static HOSTILE: OnceLock<Arc<Plugin>> = OnceLock::new();
@@ -74,11 +80,19 @@ impl Stage {
         self.folder.path()
     }
 
+    /// The folder of the user's own files.
+    pub fn user_folder(&self) -> PathBuf {
+        self.folder.path().join("user")
+    }
+
     /// Writes a file of the project, and makes its folders.
     pub fn put(&self, path: &str, text: &str) {
-        let path = self.project().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        write(&self.project().join(path), text);
+    }
+
+    /// Writes a file of the user's own, and makes its folders.
+    pub fn put_of_user(&self, path: &str, text: &str) {
+        write(&self.user_folder().join(path), text);
     }
 
     /// A storage that keeps what is written in memory.
@@ -91,15 +105,17 @@ impl Stage {
         Storage::Disk(Locks::in_folder(self.folder.path().join("locks")))
     }
 
-    /// A plugin over this project, with the grants that a built-in one has.
+    /// A plugin over this project, with the grants that the built-in one of that name has, or the monitors.
     pub fn plugin(&self, name: &str, component: Arc<Plugin>, storage: Storage) -> Running {
-        let granted = Config::default().plugins.remove(0).grants;
+        let mut builtin = Config::default().plugins;
+        let of_this_name = builtin.iter().position(|plugin| plugin.name == name);
+        let granted = builtin.swap_remove(of_this_name.unwrap_or(0)).grants;
         let mut mounts = Mounts::new(storage);
         for (name, grant) in granted.files {
             let folder = match name.as_str() {
                 "workspace" => Folder::at(self.project()),
                 "project" => Folder::inside(self.project(), CONFIG_FOLDER),
-                _ => Folder::at(self.folder.path().join("user")),
+                _ => Folder::at(self.user_folder()),
             };
             mounts.mount(name, folder, grant);
         }
@@ -127,6 +143,11 @@ impl Stage {
         let setup = Setup { recorder, ..Setup::new(snapshot, plugins, provider) };
         Session::new(setup, seen).unwrap()
     }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
 }
 
 /// A session that has just begun.

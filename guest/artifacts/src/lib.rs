@@ -7,12 +7,13 @@
 include!(concat!(env!("OUT_DIR"), "/components.rs"));
 
 /// The names of the built-in components.
-pub const NAMES: &[&str] = &["monitors"];
+pub const NAMES: &[&str] = &["monitors", "stop-guard"];
 
 /// The built-in component of a name.
 pub fn builtin(name: &str) -> Option<&'static [u8]> {
     match name {
         "monitors" => Some(MONITORS),
+        "stop-guard" => Some(STOP_GUARD),
         _ => None,
     }
 }

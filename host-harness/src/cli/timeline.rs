@@ -84,7 +84,10 @@ impl Timeline {
 
     pub fn hook(&mut self, out: &mut dyn Write, run: &HookRun<'_>) -> io::Result<()> {
         match run.result {
-            Ok(committed) => committed.effects.iter().try_for_each(|effect| self.effect(out, run.plugin, effect)),
+            Ok(committed) => {
+                committed.effects.iter().try_for_each(|effect| self.effect(out, run.plugin, effect))?;
+                untold_notices(&committed.effects).try_for_each(|notice| shown(out, notice))
+            }
             Err(failure) => {
                 let text = format!("{} failed in {}: {failure}", run.plugin, run.event.name());
                 note(out, style::ERROR, "!", &text)
@@ -126,7 +129,7 @@ impl Timeline {
             Effect::Log { level: Level::Warn | Level::Error, message } => {
                 note(out, style::WARNING, "!", &format!("{plugin}: {message}"))
             }
-            // A verdict's notice says what the verdict said; the rest is bookkeeping.
+            // Notices have been told, or are told behind the rest; the others are bookkeeping.
             Effect::Show(_)
             | Effect::Complete(_)
             | Effect::Cancel { .. }
@@ -183,6 +186,23 @@ impl Timeline {
         }
         Ok(())
     }
+}
+
+/// The blocks of a hook that tell of something that nothing else of it tells: a verdict's block says what the verdict
+/// said.
+fn untold_notices(effects: &[Effect]) -> impl Iterator<Item = &Notice> {
+    let is_told = effects.iter().any(|effect| matches!(effect, Effect::Judged(_) | Effect::Notify { .. }));
+    effects.iter().filter_map(move |effect| match effect {
+        Effect::Show(notice) if !is_told => Some(notice),
+        _ => None,
+    })
+}
+
+/// What is always shown of a block.
+fn shown(out: &mut dyn Write, notice: &Notice) -> io::Result<()> {
+    let title: String = notice.title.iter().map(|span| span.text.as_str()).collect();
+    let tone = notice.title.last().map_or(Tone::Normal, |span| span.tone);
+    note(out, style::tone(tone), "·", &title)
 }
 
 fn said(out: &mut dyn Write, time: &str, style: anstyle::Style, who: &str, text: &str) -> io::Result<()> {
@@ -260,6 +280,14 @@ mod tests {
         let lines = wrapped(&"word ".repeat(30));
         assert_eq!(lines.len(), 2);
         assert!(lines.iter().all(|line| line.ends_with("word")), "{lines:?}");
+    }
+
+    #[test]
+    fn a_block_is_told_only_where_nothing_else_tells_of_it() {
+        let notice = Notice { custom_type: "x".into(), title: Vec::new(), details: Vec::new(), data: None };
+        let notify = Effect::Notify { text: "a".into(), tone: Tone::Normal };
+        assert_eq!(untold_notices(&[Effect::Show(notice.clone())]).collect::<Vec<_>>(), [&notice]);
+        assert_eq!(untold_notices(&[notify, Effect::Show(notice)]).count(), 0);
     }
 
     #[test]

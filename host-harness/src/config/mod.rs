@@ -10,7 +10,7 @@ mod sections;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::files::Grant;
+use crate::files::{Access, Globs, Grant};
 
 pub use fault::{ConfigError, Fault};
 
@@ -22,6 +22,9 @@ pub const BUILTINS: &[&str] = chaperone_artifacts::NAMES;
 
 /// The folders that can be granted to a plugin.
 pub const MOUNTS: [&str; 3] = ["workspace", "project", "user"];
+
+/// What the stop guard reads and writes in the user's folder.
+const STOP_GUARD_FILES: &str = "extensions/pi-auto-goal/**";
 
 /// Answers come from a script file; always there.
 pub const SCRIPT_PROVIDER: &str = "script";
@@ -152,17 +155,20 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// A built-in plugin with the grants that it needs: to read and write in all three folders, to ask any model 32
-    /// times a turn, and to speak.
+    /// A built-in plugin with the grants that it needs: to ask any model 32 times a turn, to speak, and to read and write
+    /// in all three folders, or, for one that has only a configuration, in the folder of that.
     fn builtin(name: &str) -> Plugin {
+        let files = match name {
+            "stop-guard" => {
+                let own = Access::Globs(Globs::new([STOP_GUARD_FILES]).expect("it is a glob"));
+                [("user".to_owned(), Grant { read: own.clone(), write: own })].into()
+            }
+            _ => MOUNTS.map(|mount| (mount.to_owned(), Grant::READ_WRITE)).into(),
+        };
         Plugin {
             name: name.to_owned(),
             component: Component::Builtin(name.to_owned()),
-            grants: Grants {
-                files: MOUNTS.map(|mount| (mount.to_owned(), Grant::READ_WRITE)).into(),
-                llm: Some(LlmGrant { calls_per_turn: 32, ..LlmGrant::default() }),
-                inject: true,
-            },
+            grants: Grants { files, llm: Some(LlmGrant { calls_per_turn: 32, ..LlmGrant::default() }), inject: true },
             limits: Limits::default(),
         }
     }

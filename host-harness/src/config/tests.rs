@@ -107,6 +107,19 @@ fn an_empty_file_is_the_default_and_no_plugins_can_be_asked_for() {
 }
 
 #[test]
+fn the_stop_guard_reaches_its_own_folder_of_the_user_and_no_other_file() {
+    let config = Config::default();
+    let guard = config.plugins.iter().find(|plugin| plugin.name == "stop-guard").unwrap();
+    assert!(guard.grants.inject && guard.grants.llm.is_some());
+    let [(mount, grant)] = Vec::from_iter(&guard.grants.files)[..] else { panic!("one mount") };
+    assert_eq!(mount, "user");
+    for access in [&grant.read, &grant.write] {
+        assert!(access.allows("extensions/pi-auto-goal/config.json"));
+        assert!(!access.allows("extensions/other/config.json") && !access.allows("settings.json"));
+    }
+}
+
+#[test]
 fn a_plugin_of_a_file_has_just_what_is_granted() {
     let grants = |grants: &str| {
         parse(&format!("[[plugin]]\nname = \"p\"\ncomponent = \"p.wasm\"\ngrants = {grants}")).plugins[0].grants.clone()
