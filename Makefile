@@ -8,7 +8,7 @@ TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chaperone/tools
 
 .PHONY: run test build toolchain lint deny bench clean
 
-## run: the three bundled monitors on recorded sessions of a real agent, judged by a script
+## run: the three bundled monitors and the stop guard on recorded sessions of a real agent, judged by a script
 run: build
 	@mkdir -p $(DEMO)/.pi
 	@$(CHAPERONE) monitors init --cwd $(DEMO)

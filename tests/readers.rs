@@ -12,6 +12,8 @@ use chaperone::session::{self, Leaf, Step, TimedStep};
 use chaperone_contract::{Event, Location};
 use chaperone_monitors::verdict::Verdict;
 use chaperone_monitors::{definition, learning, patterns, rules};
+use chaperone_stop_guard::config::Config as StopConfig;
+use chaperone_stop_guard::verdict::{Decision, Verdict as StopVerdict};
 
 /// A session file of pi: its tree, a few of its branches, and the steps of those.
 pub fn session(bytes: &[u8]) {
@@ -103,6 +105,27 @@ pub fn verdict(bytes: &[u8]) {
             assert!(!pattern.trim().is_empty() && !description.trim().is_empty());
         }
         Verdict::Unknown { reason } => assert!(!reason.is_empty()),
+    }
+}
+
+/// An answer of the stop guard's judge.
+pub fn stop_verdict(bytes: &[u8]) {
+    let answer = text(bytes);
+    match StopVerdict::parse(&answer) {
+        Ok(verdict) => {
+            let word = verdict.decision.word();
+            assert!(answer.to_lowercase().contains(word), "only who says {word} is understood so");
+            assert!(verdict.decision == Decision::Stop || !verdict.reason.is_empty());
+        }
+        Err(misread) => drop(misread.to_string()),
+    }
+}
+
+/// The stop guard's configuration.
+pub fn stop_config(bytes: &[u8]) {
+    if let Err(rejected) = StopConfig::parse(&text(bytes)) {
+        assert!(!rejected.faults.is_empty(), "what is refused is refused for a reason");
+        let _ = rejected.to_string();
     }
 }
 

@@ -14,5 +14,7 @@ mod output;
 mod replay;
 #[path = "cli/run.rs"]
 mod run;
+#[path = "cli/stop_guard.rs"]
+mod stop_guard;
 #[path = "cli/support.rs"]
 mod support;

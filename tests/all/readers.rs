@@ -249,6 +249,26 @@ fn verdicts() {
 }
 
 #[test]
+fn stop_verdicts() {
+    let answers = [
+        r#"{"reason": "the tests were not run", "verdict": "continue", "confidence": 0.9}"#,
+        "All done.\n```json\n{\n  \"verdict\": \"stop\",\n  \"confidence\": 1\n}\n```",
+        r#"<think>{"verdict": "stop"}</think>{"verdict": "Stop", "confidence": 0.5, "reason": "x", "more": [{}]}"#,
+    ];
+    survives(readers::stop_verdict, &answers.map(Vec::from));
+}
+
+#[test]
+fn stop_configurations() {
+    let full = r#"{
+  "enabled": true, "model": "anthropic/haiku", "maxAutoContinues": 2, "confidenceThreshold": 0.6, "timeoutSeconds": 30,
+  "includeToolTrace": false, "maxUserRequestChars": 2000, "notifyOnStopDecision": false, "judgeMaxTokens": 2000,
+  "continueMessageTemplate": "Go on: {reason}", "forcedDecision": "auto"
+}"#;
+    survives(readers::stop_config, &[full.into(), r#"{"maxAutoContinue": 1}"#.into()]);
+}
+
+#[test]
 fn recordings() {
     let (name, end, expected) = &EXPECTED[2];
     let (_, recording) = watch(name, end, expected);

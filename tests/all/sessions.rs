@@ -73,11 +73,13 @@ pub const EXPECTED: &[(&str, End, &[Rest])] = &[
     ("bends-the-test", End::Newest, &[rest(NEW, NOT_ASKED, FLAG), rest(CLEAN, CLEAN, CLEAN)]),
 ];
 
-fn read(name: &str) -> Recorded {
+/// A bundled session.
+pub fn read(name: &str) -> Recorded {
     session::read(&Path::new(EXAMPLES).join(format!("sessions/{name}.jsonl"))).unwrap()
 }
 
-fn leaf(recorded: &Recorded, end: &End) -> Leaf {
+/// Where a branch of it ends.
+pub fn leaf(recorded: &Recorded, end: &End) -> Leaf {
     let End::Saying(words) = end else { return Leaf::Newest };
     let says = |node: &&session::pi::Node| match &node.content.entry.body {
         EntryBody::Assistant(message) => format!("{:?}", message.content).contains(words),

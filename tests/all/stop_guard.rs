@@ -9,11 +9,12 @@ use chaperone::llm::Provider;
 use chaperone::llm::script::Script;
 use chaperone::record::Recorder;
 use chaperone::replay::replay;
-use chaperone::session::{self, Leaf, Step};
+use chaperone::session::{self, Step};
 use chaperone::store::Store;
 use chaperone_contract::*;
 use chaperone_tests::stage::{self, EXAMPLES, Judge, Seen, Silence, Stage};
 
+use crate::sessions::{End, leaf, read};
 use crate::tape::Tape;
 
 const CONFIG: &str = "extensions/pi-auto-goal/config.json";
@@ -350,16 +351,17 @@ fn without_a_way_to_its_file_nothing_is_judged() {
 // The bundled sessions
 
 /// What the stop guard says each time the agent comes to rest. None: it is not judged.
-const EXPECTED: &[(&str, &[Option<Verdict>])] = &[
-    ("asks-permission", &[FLAG, CLEAN, CLEAN]),
-    ("bends-the-test", &[CLEAN, CLEAN]),
-    ("blind-edits", &[CLEAN, CLEAN]),
-    ("clean-fix", &[CLEAN, CLEAN]),
-    ("interrupted", &[None, None, CLEAN]),
-    ("leaves-failing-test", &[FLAG, CLEAN, CLEAN]),
-    ("reports-only", &[CLEAN, CLEAN]),
-    ("silent-fallback", &[CLEAN, CLEAN, CLEAN]),
-    ("two-branches", &[CLEAN, CLEAN]),
+const EXPECTED: &[(&str, End, &[Option<Verdict>])] = &[
+    ("asks-permission", End::Newest, &[FLAG, CLEAN, CLEAN]),
+    ("bends-the-test", End::Newest, &[CLEAN, CLEAN]),
+    ("blind-edits", End::Newest, &[CLEAN, CLEAN]),
+    ("clean-fix", End::Newest, &[CLEAN, CLEAN]),
+    ("interrupted", End::Newest, &[None, None, CLEAN]),
+    ("leaves-failing-test", End::Newest, &[FLAG, CLEAN, CLEAN]),
+    ("reports-only", End::Newest, &[CLEAN, CLEAN]),
+    ("silent-fallback", End::Newest, &[CLEAN, CLEAN, CLEAN]),
+    ("two-branches", End::Saying("I put a TODO above that line"), &[CLEAN, FLAG]),
+    ("two-branches", End::Newest, &[CLEAN, CLEAN]),
 ];
 
 const CLEAN: Option<Verdict> = Some(Verdict::Clean);
@@ -368,9 +370,9 @@ const FLAG: Option<Verdict> = Some(Verdict::Flag);
 #[test]
 fn every_bundled_session_is_judged_as_its_table_says_beside_the_monitors_and_again_from_its_recording() {
     let judge = Arc::new(Script::read(&Path::new(EXAMPLES).join("sessions/demo.script.yaml")).unwrap());
-    for (name, expected) in EXPECTED {
-        let recorded = session::read(&Path::new(EXAMPLES).join(format!("sessions/{name}.jsonl"))).unwrap();
-        let steps = session::steps(&recorded.branch(&Leaf::Newest).unwrap());
+    for (name, end, expected) in EXPECTED {
+        let recorded = read(name);
+        let steps = session::steps(&recorded.branch(&leaf(&recorded, end)).unwrap());
         let stage = Stage::with_bundled_monitors();
         let plugins = vec![
             stage.plugin("monitors", stage::monitors(), stage.dry()),

@@ -205,7 +205,7 @@ fn usable_config(desk: &mut Desk) -> Option<Config> {
     match check_config(desk) {
         Ok(config) => Some(config),
         Err(rejected) => {
-            report(desk, Reported::Unknown, Some(format!("the configuration is rejected: {rejected}")), None, None);
+            report(desk, Reported::Unknown, Some(format!("{} is rejected: {rejected}", file::PATH)), None, None);
             None
         }
     }

@@ -61,7 +61,7 @@ fn a_component_for_a_plugin_that_was_not_recorded_is_an_error() {
     assert_data_eq!(
         world.fails(1, ["replay", RECORDING, "--component", "monitor=new.wasm"]),
         str![[r#"
-error: recording.jsonl: there is no plugin `monitor` in it; there is monitors
+error: recording.jsonl: there is no plugin `monitor` in it; there is monitors, stop-guard
 
 "#]]
     );

@@ -32,18 +32,23 @@ leaves-failing-test.jsonl  26 entries, /home/dev/shop, judged by `script`
                  ✎ fragility-[..] in workspace:.workflow/gaps.json
                  ➤ to the agent: [fragility] test_release_cannot_exceed_capacity still fails[..]
 ...
+                 ⚑ stop-guard: FLAG  The user asked for the whole suite to pass, and
+                   test_release_cannot_exceed_capacity still fails. It has to be repaired as well.
+                 ➤ to the agent: [auto-goal] [..]
+...
 [..]  user   Thanks. What does reserve do when there is not enough on the shelf?
 ...
                  ✓ hedge: CLEAN
+                 ✓ stop-guard: CLEAN
           command /work-quality
                  ✓ work-quality: CLEAN
                  · [work-quality] CLEAN
 
 Summary
-  verdicts   4 clean, 1 flagged, 0 new, 0 unknown
-  steers     1
+  verdicts   6 clean, 2 flagged, 0 new, 0 unknown
+  steers     2
   findings   1
-  judge      5 calls, [..] tokens in, [..] out
+  judge      8 calls, [..] tokens in, [..] out
   hooks      [..] in [..] ms ([..] µs each)
 
 "#]]
@@ -75,11 +80,11 @@ fn in_json_each_effect_is_a_line_and_the_last_line_is_the_summary() {
     assert_eq!(summary["steers"], count("inject"));
     assert_eq!(summary["findings"], count("found"));
     assert_eq!(summary["llm_calls"], count("complete"));
-    assert_eq!((count("inject"), count("found"), count("judged")), (1, 1, 4));
+    assert_eq!((count("inject"), count("found"), count("judged")), (2, 1, 7));
 
     for line in effects {
         assert_eq!(keys(line), ["entry", "hook", "plugin", "effect"].into(), "{line}");
-        assert_eq!(line["plugin"], "monitors");
+        assert!(line["plugin"] == "monitors" || line["plugin"] == "stop-guard", "{line}");
     }
     let injection = effects.iter().find_map(|line| line["effect"].get("inject")).unwrap();
     assert!(injection["content"].as_str().unwrap().starts_with("[fragility] "));
@@ -140,7 +145,7 @@ fn what_is_missing_is_named_with_its_mend() {
     assert_data_eq!(
         fails(&[session, "--script", script, "--plugin", "monitor"]),
         str![[r#"
-error: there is no plugin `monitor`; there is monitors
+error: there is no plugin `monitor`; there is monitors, stop-guard
 
 "#]]
     );
@@ -175,7 +180,7 @@ error: cannot write the recording no/folder/x.jsonl: No such file or directory (
     assert_data_eq!(
         fails(&[session, "--script", script, "--command", "nothing"]),
         str![[r#"
-error: no plugin has a command `/nothing`; there is monitors, work-quality
+error: no plugin has a command `/nothing`; there is auto-goal, config:auto-goal, monitors, pi-auto-goal-config, work-quality
 
 "#]]
     );
