@@ -17,6 +17,7 @@ pub mod replay;
 pub mod session;
 pub mod state;
 pub mod store;
+pub mod traces;
 pub mod transaction;
 
 pub use chaperone_contract as contract;

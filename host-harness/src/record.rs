@@ -12,7 +12,7 @@ use std::sync::Arc;
 use chaperone_contract::*;
 use serde::{Deserialize, Serialize};
 
-use crate::transaction::{Cause, FileRead, Outcome};
+use crate::transaction::{Cause, FileRead, Outcome, TraceRead};
 
 /// The version of the format.
 pub const FORMAT: u32 = 1;
@@ -84,6 +84,9 @@ pub struct RecordedHook {
     pub next_request: RequestId,
     /// The file reads that it made, in order.
     pub reads: Vec<FileRead>,
+    /// The questions for traces that it asked, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<TraceRead>,
     /// What came of it.
     pub result: RecordedResult,
 }

@@ -9,7 +9,7 @@ use chaperone_contract::*;
 use crate::plugin::Plugin;
 use crate::record::{FORMAT, Line, RecordedHook, RecordedPlugin, RecordedResult, RecordedState};
 use crate::state::History;
-use crate::transaction::{Cause, FileRead, Input, Limits, ReadFiles};
+use crate::transaction::{Cause, FileRead, Input, Limits, ReadFiles, ReadTraces, TraceRead};
 
 /// Why a recording cannot be run again.
 #[derive(Debug, thiserror::Error)]
@@ -198,7 +198,7 @@ impl Session {
     }
 
     fn run(&mut self, line: usize, hook: RecordedHook) -> Result<Option<Difference>, ReplayError> {
-        let RecordedHook { plugin, event, snapshot, next_request, reads, result } = hook;
+        let RecordedHook { plugin, event, snapshot, next_request, reads, traces, result } = hook;
         let Some(replayed) = self.plugins.get_mut(&plugin) else {
             return Err(ReplayError::NoPlugin { line, plugin });
         };
@@ -209,6 +209,7 @@ impl Session {
             state: replayed.history.current().clone(),
             models: replayed.models.clone(),
             files: files.clone(),
+            traces: Arc::new(RecordedTraces(traces)),
             next_request,
         };
         let outcome = replayed.component.call(&generous_limits(), input, &event);
@@ -277,5 +278,28 @@ impl ReadFiles for RecordedReads {
             _ => None,
         });
         answer.unwrap_or_else(|| self.miss(folder))
+    }
+}
+
+/// The answers to a hook's questions for traces, from the recording. What it did not ask then is not there.
+struct RecordedTraces(Vec<TraceRead>);
+
+impl ReadTraces for RecordedTraces {
+    fn read(&self, query: &TraceQuery) -> Vec<Trace> {
+        let answer = self.0.iter().find_map(|read| match read {
+            TraceRead::Read { query: recorded, answer } if recorded == query => Some(answer.clone()),
+            _ => None,
+        });
+        answer.unwrap_or_default()
+    }
+
+    fn accounts(&self, whole_project: bool) -> Vec<Account> {
+        let answer = self.0.iter().find_map(|read| match read {
+            TraceRead::Accounts { whole_project: recorded, answer } if *recorded == whole_project => {
+                Some(answer.clone())
+            }
+            _ => None,
+        });
+        answer.unwrap_or_default()
     }
 }

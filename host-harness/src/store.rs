@@ -1,17 +1,32 @@
-//! What plugins remember, on disk: one SQLite file for a user, which processes can share.
+//! What plugins remember, and what is kept of judgements, on disk: one SQLite file for a user, which processes can share.
+
+mod traces;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chaperone_contract::{EntryId, Scope};
+use etcetera::BaseStrategy as _;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::state::History;
 
+pub use traces::{CallTrace, Kept, StoredTraces};
+
 /// The version of the tables, kept in the file itself.
-const SCHEMA: i64 = 1;
+const SCHEMA: i64 = 2;
+
+const STATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS state (
+    plugin TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    -- Of the branch scope: the entry at which it was committed; empty: before the first one.
+    entry TEXT NOT NULL,
+    value BLOB NOT NULL,
+    PRIMARY KEY (plugin, scope, owner, entry)
+) WITHOUT ROWID";
 
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,6 +45,9 @@ pub enum StoreError {
     /// The folder of the file cannot be made.
     #[error("the state store cannot be made: {0}")]
     Folder(#[from] std::io::Error),
+    /// There is no folder for it.
+    #[error("there is no home folder to keep states in: set HOME, or XDG_STATE_HOME")]
+    NoHome,
     /// A newer program wrote it.
     #[error(
         "the state store has version {found}, this program reads {SCHEMA}: use the newer program, or another store"
@@ -52,7 +70,18 @@ pub struct Owner {
 }
 
 impl Store {
-    /// Opens a store, and makes the file where there is none.
+    /// Where the store of this user is: `chaperone/state.db` in the folder for states, which is `$XDG_STATE_HOME` or
+    /// `~/.local/state`; where the system has none, in the folder for data.
+    ///
+    /// # Errors
+    /// Where there is no home folder.
+    pub fn path_of_user() -> Result<PathBuf, StoreError> {
+        let strategy = etcetera::choose_base_strategy().map_err(|_| StoreError::NoHome)?;
+        let folder = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
+        Ok(folder.join("chaperone").join("state.db"))
+    }
+
+    /// Opens a store, and makes the file where there is none, for nobody but the user.
     ///
     /// # Errors
     /// As [`StoreError`] says.
@@ -60,6 +89,11 @@ impl Store {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
+        let mut options = std::fs::OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path)?;
         Self::with(Connection::open(path)?)
     }
 
@@ -81,18 +115,11 @@ impl Store {
         if found > SCHEMA {
             return Err(StoreError::Newer { found });
         }
-        transaction.execute_batch(
-            "CREATE TABLE IF NOT EXISTS state (
-                plugin TEXT NOT NULL,
-                scope TEXT NOT NULL,
-                owner TEXT NOT NULL,
-                -- Of the branch scope: the entry at which it was committed; empty: before the first one.
-                entry TEXT NOT NULL,
-                value BLOB NOT NULL,
-                PRIMARY KEY (plugin, scope, owner, entry)
-            ) WITHOUT ROWID",
-        )?;
-        transaction.pragma_update(None, "user_version", SCHEMA)?;
+        if found < SCHEMA {
+            transaction.execute_batch(STATE_TABLE)?;
+            transaction.execute_batch(traces::TABLES)?;
+            transaction.pragma_update(None, "user_version", SCHEMA)?;
+        }
         transaction.commit()?;
         Ok(Self { connection: Mutex::new(connection) })
     }

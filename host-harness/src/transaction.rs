@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chaperone_contract::{
-    Branch, Effect, FileError, Level, Location, ModelInfo, Reply, RequestId, Scope, Snapshot, json,
+    Account, Branch, Effect, FileError, Level, Location, ModelInfo, Reply, RequestId, Scope, Snapshot, Trace, TraceQuery,
+    json,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,8 @@ pub struct Input {
     pub models: Arc<[ModelInfo]>,
     /// `files.read` and `files.entries`
     pub files: Arc<dyn ReadFiles>,
+    /// `traces.read` and `traces.accounts`
+    pub traces: Arc<dyn ReadTraces>,
     /// The id of the hook's first request; the next ones follow.
     pub next_request: RequestId,
 }
@@ -85,6 +88,39 @@ impl FileRead {
     }
 }
 
+/// Where a hook's questions for traces are answered from: the store, or a recording.
+pub trait ReadTraces: Send + Sync {
+    /// `traces.read`
+    fn read(&self, query: &TraceQuery) -> Vec<Trace>;
+
+    /// `traces.accounts`
+    fn accounts(&self, whole_project: bool) -> Vec<Account>;
+}
+
+/// There are no traces, since nothing is kept.
+pub struct NoTraces;
+
+impl ReadTraces for NoTraces {
+    fn read(&self, _: &TraceQuery) -> Vec<Trace> {
+        Vec::new()
+    }
+
+    fn accounts(&self, _: bool) -> Vec<Account> {
+        Vec::new()
+    }
+}
+
+/// A question for traces that a hook asked, and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "named as in the contract")]
+pub enum TraceRead {
+    /// `traces.read`
+    Read { query: TraceQuery, answer: Vec<Trace> },
+    /// `traces.accounts`
+    Accounts { whole_project: bool, answer: Vec<Account> },
+}
+
 /// What a hook may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -111,6 +147,8 @@ pub struct Outcome {
     pub result: Result<Committed, Failure>,
     /// The file reads that it made, in order.
     pub reads: Vec<FileRead>,
+    /// The questions for traces that it asked, in order.
+    pub traces: Vec<TraceRead>,
 }
 
 /// A hook that came to its end.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chaperone::plugin::Plugin;
-use chaperone::transaction::{Cause, Input, Limits, Outcome, ReadFiles};
+use chaperone::transaction::{Cause, Input, Limits, NoTraces, Outcome, ReadFiles};
 use chaperone_contract::*;
 use chaperone_tests::stage;
 
@@ -30,6 +30,7 @@ fn input() -> Input {
         state: Default::default(),
         models: Arc::new([]),
         files: Arc::new(NoFiles),
+        traces: Arc::new(NoTraces),
         next_request: 7,
     }
 }

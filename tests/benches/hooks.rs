@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chaperone::plugin::{Cache, Plugin};
-use chaperone::transaction::{Input, Limits, Outcome, ReadFiles, States};
+use chaperone::transaction::{Input, Limits, NoTraces, Outcome, ReadFiles, States};
 use chaperone_contract::{Branch, Event, FileError, Location};
 use chaperone_hostile::Hostile;
 use chaperone_sdk::fake::FakeHost;
@@ -127,6 +127,7 @@ fn nothing() -> Input {
         state: States::default(),
         models: Arc::new([]),
         files: Arc::new(NoFiles),
+        traces: Arc::new(NoTraces),
         next_request: 1,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chaperone::transaction::{Input, Outcome, ReadFiles, States};
+use chaperone::transaction::{Input, NoTraces, Outcome, ReadFiles, States};
 use chaperone_contract::*;
 use chaperone_monitors::Monitors;
 use chaperone_sdk::fake::FakeHost;
@@ -48,6 +48,7 @@ impl Scene {
             state: self.state.clone(),
             models: Arc::new([]),
             files: self.files.clone(),
+            traces: Arc::new(NoTraces),
             next_request: 100,
         }
     }

@@ -48,6 +48,8 @@ pub enum Effect {
     Judged(Judgement),
     /// `report.found`
     Found(Finding),
+    /// `traces.decided`
+    Decided(Decision),
     /// `log.log`
     Log { level: Level, message: String },
 }
@@ -73,6 +75,7 @@ impl Effect {
             Self::Disarm { .. } => "disarm",
             Self::Judged(_) => "judged",
             Self::Found(_) => "found",
+            Self::Decided(_) => "decided",
             Self::Log { .. } => "log",
         }
     }

@@ -52,6 +52,14 @@ pub mod bindings {
             "chaperone:agent/report@0.1.0/verdict": chaperone_contract::Verdict,
             "chaperone:agent/report@0.1.0/judgement": chaperone_contract::Judgement,
             "chaperone:agent/report@0.1.0/finding": chaperone_contract::Finding,
+            "chaperone:agent/traces@0.1.0/subject": chaperone_contract::Subject,
+            "chaperone:agent/traces@0.1.0/decision": chaperone_contract::Decision,
+            "chaperone:agent/traces@0.1.0/consequence": chaperone_contract::Consequence,
+            "chaperone:agent/traces@0.1.0/trace": chaperone_contract::Trace,
+            "chaperone:agent/traces@0.1.0/selection": chaperone_contract::Selection,
+            "chaperone:agent/traces@0.1.0/query": chaperone_contract::TraceQuery,
+            "chaperone:agent/traces@0.1.0/tally": chaperone_contract::Tally,
+            "chaperone:agent/traces@0.1.0/account": chaperone_contract::Account,
             "chaperone:agent/log@0.1.0/level": chaperone_contract::Level,
             "chaperone:agent/plugin@0.1.0/hook": chaperone_contract::Hook,
             "chaperone:agent/plugin@0.1.0/command": chaperone_contract::Command,
@@ -68,7 +76,7 @@ pub mod bindings {
     });
 }
 
-use bindings::chaperone::agent::{conversation, files, llm, log, report, session, state, timers, ui};
+use bindings::chaperone::agent::{conversation, files, llm, log, report, session, state, timers, traces, ui};
 use bindings::exports::chaperone::agent::{invocations, lifecycle, plugin, responses};
 
 /// Implements the component's exports for a plugin.
@@ -108,6 +116,12 @@ impl Host for Imports {
     fn state(&self, scope: Scope) -> Option<Vec<u8>> {
         state::get(scope)
     }
+    fn traces(&self, query: &TraceQuery) -> Vec<Trace> {
+        traces::read(query)
+    }
+    fn accounts(&self, whole_project: bool) -> Vec<Account> {
+        traces::accounts(whole_project)
+    }
     fn complete(&mut self, request: CompletionRequest) -> RequestId {
         llm::complete(&request)
     }
@@ -137,6 +151,7 @@ impl Host for Imports {
             Unanswered::Disarm(id) => timers::disarm(id),
             Unanswered::Judged(judgement) => report::judged(&judgement),
             Unanswered::Found(finding) => report::found(&finding),
+            Unanswered::Decided(decision) => traces::decided(&decision),
             Unanswered::Log(level, message) => log::log(level, &message),
         }
     }

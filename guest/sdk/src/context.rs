@@ -61,6 +61,16 @@ impl Context<'_> {
     pub fn read(&self, mount: &str, path: &str) -> Result<String, FileError> {
         self.host.read(&location(mount, path))
     }
+
+    /// What the host has kept of judgements, oldest first. A host that keeps nothing has none.
+    pub fn traces(&self, query: &TraceQuery) -> Vec<Trace> {
+        self.host.traces(query)
+    }
+
+    /// What each watcher has cost: in this session, or in the whole project.
+    pub fn accounts(&self, whole_project: bool) -> Vec<Account> {
+        self.host.accounts(whole_project)
+    }
 }
 
 /// State.
@@ -193,6 +203,11 @@ impl Context<'_> {
     /// Reports a finding that stands in its file.
     pub fn found(&mut self, finding: Finding) {
         self.host.perform(Unanswered::Found(finding));
+    }
+
+    /// Keeps what became of a judgement with its trace.
+    pub fn decided(&mut self, decision: Decision) {
+        self.host.perform(Unanswered::Decided(decision));
     }
 
     /// Writes one line to the log. Kept even where the hook fails.

@@ -3,6 +3,7 @@
 //! [`FakeHost::call`] runs one hook and returns what it asked for, and nothing more. The other methods play a host: they
 //! keep state, carry out file effects, fire timers, and hand the answers back to the watcher.
 
+mod traces;
 mod transaction;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -40,6 +41,12 @@ pub struct FakeHost<P> {
     pub file_errors: VecDeque<FileError>,
     /// The id of the next request.
     pub next_request: RequestId,
+    /// What is kept of judgements, oldest first. [`fire`](Self::fire) adds to it.
+    pub traces: Vec<Trace>,
+    /// The calls that may still be answered.
+    asked: BTreeMap<RequestId, CompletionRequest>,
+    /// The trace of each call.
+    traced: BTreeMap<RequestId, TraceId>,
     /// Every effect since the last [`take_effects`](Self::take_effects).
     effects: Vec<Effect>,
     state: BTreeMap<Scope, Vec<u8>>,
@@ -61,6 +68,9 @@ impl<P: Plugin> Default for FakeHost<P> {
             lists: BTreeMap::new(),
             file_errors: VecDeque::new(),
             next_request: 1,
+            traces: Vec::new(),
+            asked: BTreeMap::new(),
+            traced: BTreeMap::new(),
             effects: Vec::new(),
             state: BTreeMap::new(),
             timers: BTreeSet::new(),
@@ -104,6 +114,7 @@ impl<P: Plugin> FakeHost<P> {
             reads: &self.reads,
             lists: &self.lists,
             state: &self.state,
+            traces: &self.traces,
             next_request: self.next_request,
         }
     }
@@ -113,7 +124,9 @@ impl<P: Plugin> FakeHost<P> {
 impl<P: Plugin> FakeHost<P> {
     /// Runs a hook, and those that bring it the outcome of its file effects.
     pub fn fire(&mut self, event: Event) -> Reply {
+        let answered = self.answered(&event);
         let outcome = self.call(event);
+        self.keep(answered, &outcome.effects);
         let mut stored = Vec::new();
         for effect in &outcome.effects {
             match effect {

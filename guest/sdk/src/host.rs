@@ -20,6 +20,10 @@ pub trait Host {
     fn read(&self, file: &Location) -> Result<String, FileError>;
     /// `state.get`
     fn state(&self, scope: Scope) -> Option<Vec<u8>>;
+    /// `traces.read`
+    fn traces(&self, query: &TraceQuery) -> Vec<Trace>;
+    /// `traces.accounts`
+    fn accounts(&self, whole_project: bool) -> Vec<Account>;
 
     /// `llm.complete`
     fn complete(&mut self, request: CompletionRequest) -> RequestId;
@@ -61,6 +65,8 @@ pub enum Unanswered {
     Judged(Judgement),
     /// `report.found`
     Found(Finding),
+    /// `traces.decided`
+    Decided(Decision),
     /// `log.log`
     Log(Level, String),
 }
@@ -80,6 +86,7 @@ impl From<Unanswered> for Effect {
             Unanswered::Disarm(id) => Self::Disarm { id },
             Unanswered::Judged(judgement) => Self::Judged(judgement),
             Unanswered::Found(finding) => Self::Found(finding),
+            Unanswered::Decided(decision) => Self::Decided(decision),
             Unanswered::Log(level, message) => Self::Log { level, message },
         }
     }

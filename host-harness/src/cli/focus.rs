@@ -23,6 +23,7 @@ fn concerns(effect: &Effect, monitor: &str) -> bool {
     match effect {
         Effect::Judged(judgement) => judgement.watcher == monitor,
         Effect::Found(finding) => finding.watcher == monitor,
+        Effect::Decided(decision) => decision.watcher == monitor,
         Effect::Complete(call) => call.request.label == monitor,
         Effect::Inject(message) => {
             let details = message.details.as_deref().and_then(|details| serde_json::from_str::<Value>(details).ok());

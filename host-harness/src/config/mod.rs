@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::files::{Access, Globs, Grant};
+use crate::traces::Policy;
 
 pub use fault::{ConfigError, Fault};
 
@@ -40,6 +41,8 @@ pub struct Config {
     pub providers: BTreeMap<String, Provider>,
     /// `[[plugin]]`, in the order of the file, each name once. A file that names none has those of the default.
     pub plugins: Vec<Plugin>,
+    /// `[trace]`: what is kept of judgements.
+    pub trace: Policy,
 }
 
 impl Default for Config {
@@ -49,6 +52,7 @@ impl Default for Config {
             llm: Llm::default(),
             providers: BTreeMap::new(),
             plugins: BUILTINS.iter().map(|name| Plugin::builtin(name)).collect(),
+            trace: Policy::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The sections of `chaperone.toml`, and the rules for each.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::read::{Field, Reader, Table, list, meant};
 use super::{
@@ -8,9 +9,13 @@ use super::{
     ModelNames, Plugin, Provider, ProviderKind, SCRIPT_PROVIDER,
 };
 use crate::files::{Access, Globs, Grant};
+use crate::traces::{Content, Policy};
 
 const KINDS: [&str; 3] = ["openai", "anthropic", "script"];
 const ACCESS_WORDS: [&str; 3] = ["none", "read", "read-write"];
+const CONTENT_WORDS: [&str; 3] = ["full", "redacted", "none"];
+const MAX_KEEP_DAYS: u32 = 3650;
+const MAX_TRACE_MIB: u32 = 10_240;
 const MAX_TIMEOUT_MS: u32 = 3_600_000;
 const MAX_CALLS_PER_TURN: u32 = 10_000;
 const MAX_HOOK_MS: u32 = 60_000;
@@ -21,7 +26,7 @@ const MAX_TOKENS_PER_CALL: u32 = 1_000_000_000;
 const MAX_TOKENS_PER_SESSION: u64 = 1_000_000_000_000;
 
 pub(super) fn config(reader: &mut Reader<'_>, root: &Table<'_>) -> Config {
-    reader.check_fields(root, &["llm", "providers", "plugin"]);
+    reader.check_fields(root, &["llm", "providers", "plugin", "trace"]);
     let mut config = Config::default();
     let mut provider_names = vec![SCRIPT_PROVIDER, HOST_PROVIDER];
     if let Some(table) = root.get("providers").and_then(|field| reader.open_table(&field, "providers")) {
@@ -39,7 +44,29 @@ pub(super) fn config(reader: &mut Reader<'_>, root: &Table<'_>) -> Config {
     if let Some(field) = root.get("plugin") {
         config.plugins = plugins(reader, &field);
     }
+    if let Some(field) = root.get("trace") {
+        config.trace = trace(reader, &field);
+    }
     config
+}
+
+fn trace(reader: &mut Reader<'_>, field: &Field<'_>) -> Policy {
+    let mut policy = Policy::default();
+    let Some(table) = reader.table(field, "trace", &["keep_days", "max_mib", "content"]) else { return policy };
+    if let Some(days) = table.get("keep_days").and_then(|field| reader.number(&field, 1..=MAX_KEEP_DAYS, "days")) {
+        policy.keep = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
+    }
+    if let Some(mib) = table.get("max_mib").and_then(|field| reader.number(&field, 1..=MAX_TRACE_MIB, "MiB")) {
+        policy.max_bytes = u64::from(mib) << 20;
+    }
+    if let Some(word) = table.get("content").and_then(|field| reader.word(&field, &CONTENT_WORDS)) {
+        policy.content = match word {
+            "full" => Content::Full,
+            "none" => Content::None,
+            _ => Content::Redacted,
+        };
+    }
+    policy
 }
 
 fn llm(reader: &mut Reader<'_>, field: &Field<'_>, provider_names: &[&str]) -> Llm {

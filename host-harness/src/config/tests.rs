@@ -42,6 +42,10 @@ fn every_field_is_read() {
         hook_ms = 100
         memory_mib = 32
         quarantine_after = 5
+        [trace]
+        keep_days = 7
+        max_mib = 16
+        content = "none"
         [[plugin]]
         name = "mine"
         component = "../mine.wasm"
@@ -96,6 +100,8 @@ fn every_field_is_read() {
         limits: Limits::default(),
     };
     assert_eq!(config.plugins, [monitors, mine]);
+    let week = std::time::Duration::from_secs(7 * 24 * 60 * 60);
+    assert_eq!(config.trace, Policy { keep: week, max_bytes: 16 << 20, content: crate::traces::Content::None });
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Carrying effects out.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chaperone_contract::*;
 
+use super::tracing::Asked;
 use super::{Dialogs, Ended, Note, Observer, Progress, Session, Ticket};
 use crate::files::Change;
 use crate::llm::Call;
@@ -43,6 +44,7 @@ impl Session {
                 | Effect::Set { .. }
                 | Effect::Judged(_)
                 | Effect::Found(_)
+                | Effect::Decided(_)
                 | Effect::Log { .. } => {}
             }
         }
@@ -57,6 +59,7 @@ impl Session {
     ) -> Result<(), super::DriveError> {
         let (index, id) = ticket;
         let Some(call) = self.open.remove(&ticket) else { return Ok(()) };
+        self.hold_answer(ticket, call.asked, &answer, took);
         let name = &self.plugins[index].name;
         let usage = answer.as_ref().ok().and_then(|completion| completion.usage.clone());
         if let Some(usage) = &usage {
@@ -94,8 +97,14 @@ impl Session {
             ))),
             _ => self.ledger.admit(&plugin.name),
         };
+        let asked = self.memory.as_ref().map(|_| {
+            let model = request.model.clone().or_else(|| session_model.clone());
+            Asked { request: request.clone(), model }
+        });
         if let Err(error) = admitted {
-            self.due.push_back((index, Event::LlmCompleted { id, outcome: Err(error) }));
+            let outcome = Err(error);
+            self.hold_answer(ticket, asked, &outcome, Duration::ZERO);
+            self.due.push_back((index, Event::LlmCompleted { id, outcome }));
             return;
         }
         let label = request.label.clone();
@@ -111,14 +120,16 @@ impl Session {
             let answer = provider.complete(&call, &tell).await;
             (ticket, Ended { answer, took: started.elapsed() })
         });
-        self.open.insert(ticket, super::OpenCall { label, task, started: Instant::now() });
+        self.open.insert(ticket, super::OpenCall { label, asked, task, started: Instant::now() });
     }
 
     fn cancel(&mut self, ticket: Ticket) {
         let (index, id) = ticket;
         if let Some(call) = self.open.remove(&ticket) {
             call.task.abort();
-            self.due.push_back((index, Event::LlmCompleted { id, outcome: Err(LlmError::Cancelled) }));
+            let outcome = Err(LlmError::Cancelled);
+            self.hold_answer(ticket, call.asked, &outcome, call.started.elapsed());
+            self.due.push_back((index, Event::LlmCompleted { id, outcome }));
         }
     }
 

@@ -6,6 +6,7 @@ mod effects;
 mod observer;
 mod running;
 mod setup;
+mod tracing;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -17,13 +18,13 @@ use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 pub use observer::{HookRun, Note, Observer};
 pub use running::{Grants, Running};
-pub use setup::{Dialogs, Memory, Setup};
+pub use setup::{Dialogs, Extent, Memory, Setup};
 
 use crate::llm::allowance::Ledger;
 use crate::llm::{Answer as LlmAnswer, Provider};
 use crate::record::{RecordedHook, RecordedResult, Recorder};
 use crate::session::{Step, TimedStep};
-use crate::store::StoreError;
+use crate::store::{CallTrace, StoreError};
 use crate::transaction::{Committed, FileRead, Input};
 
 /// A session with the plugins that watch it.
@@ -46,6 +47,8 @@ pub struct Session {
     due: VecDeque<(usize, Event)>,
     recorder: Option<Recorder>,
     memory: Option<Memory>,
+    /// Answers that go into the traces, until the hooks that hear of them have run.
+    answered: BTreeMap<Ticket, Box<CallTrace>>,
 }
 
 /// Why a session cannot go on: what it does can no longer be kept.
@@ -70,6 +73,8 @@ type Progress = (Ticket, String);
 /// A model call under way.
 struct OpenCall {
     label: String,
+    /// None: no traces are kept.
+    asked: Option<tracing::Asked>,
     task: AbortHandle,
     started: Instant,
 }
@@ -86,9 +91,10 @@ impl Session {
         let Setup { snapshot, mut plugins, provider, judge, dialogs, recorder, memory } = setup;
         if let Some(memory) = &memory {
             for plugin in &mut plugins {
-                plugin.history = memory.store.history(&memory.owner(&snapshot, &plugin.name))?;
+                plugin.history = memory.history(&memory.owner(&snapshot, &plugin.name))?;
                 plugin.history.follow(&Branch::default());
             }
+            memory.store.prune_traces(&memory.traces, tracing::wall_clock())?;
         }
         let mut ledger = Ledger::default();
         for plugin in &plugins {
@@ -113,6 +119,7 @@ impl Session {
             due: VecDeque::new(),
             recorder,
             memory,
+            answered: BTreeMap::new(),
         };
         if let Some(recorder) = &mut session.recorder {
             recorder.session(&session.snapshot.session_id, session.plugins.iter().map(Running::recorded).collect())?;
@@ -431,6 +438,7 @@ impl Session {
             state: plugin.history.current().clone(),
             models: plugin.models.clone(),
             files: plugin.files.clone(),
+            traces: self.traces_for(index),
             next_request: plugin.next_request,
         };
         let entry = input.snapshot.leaf.clone();
@@ -445,6 +453,7 @@ impl Session {
                 snapshot,
                 next_request: plugin.next_request,
                 reads: outcome.reads.clone(),
+                traces: outcome.traces.clone(),
                 result: RecordedResult::of(&outcome),
             })?;
         }
@@ -460,13 +469,14 @@ impl Session {
             Ok(Committed { reply, effects }) => {
                 let changed = self.plugins[index].succeeded(&effects, &self.branch);
                 if let Some(memory) = &self.memory {
-                    let owner = memory.owner(&self.snapshot, &self.plugins[index].name);
-                    memory.store.commit(&owner, entry.as_ref(), &changed)?;
+                    memory.commit(&memory.owner(&self.snapshot, &self.plugins[index].name), entry.as_ref(), changed)?;
                 }
+                self.keep_traces(index, event, entry.as_ref(), &effects)?;
                 self.carry_out(index, effects, observer);
                 Ok(Some((reply, outcome.reads)))
             }
             Err(_) => {
+                self.keep_traces(index, event, entry.as_ref(), &[])?;
                 if let Some(failures) = self.plugins[index].failed() {
                     observer.note(&self.plugins[index].name, &Note::Quarantined { failures });
                 }

@@ -7,7 +7,9 @@ use chaperone_contract::*;
 use super::Running;
 use crate::llm::Provider;
 use crate::record::Recorder;
-use crate::store::{Owner, Store};
+use crate::state::History;
+use crate::store::{Owner, Store, StoreError};
+use crate::traces::Policy;
 
 /// What a session is made of.
 pub struct Setup {
@@ -36,12 +38,25 @@ pub enum Dialogs {
     Shown,
 }
 
-/// Where states are kept, and whose they are.
+/// Where states and traces are kept, and whose they are.
 pub struct Memory {
-    /// The states of all plugins.
+    /// The states of all plugins, and the traces of their judgements.
     pub store: Arc<Store>,
     /// The project's root: sessions of one project share the project scope.
     pub project: String,
+    /// Which states.
+    pub extent: Extent,
+    /// How much is kept of judgements.
+    pub traces: Policy,
+}
+
+/// Which states are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All: the session can be taken up again.
+    Session,
+    /// Those of the project alone: the session is none, such as that of a command in the shell.
+    Project,
 }
 
 impl Setup {
@@ -52,6 +67,31 @@ impl Setup {
 }
 
 impl Memory {
+    /// All of a session, with traces as the default has them.
+    pub fn new(store: Arc<Store>, project: impl Into<String>) -> Self {
+        Self { store, project: project.into(), extent: Extent::Session, traces: Policy::default() }
+    }
+
+    pub(super) fn history(&self, owner: &Owner) -> Result<History, StoreError> {
+        let history = self.store.history(owner)?;
+        Ok(match self.extent {
+            Extent::Session => history,
+            Extent::Project => History::starting_with(None, history.current().get(Scope::Project).cloned()),
+        })
+    }
+
+    pub(super) fn commit(
+        &self,
+        owner: &Owner,
+        leaf: Option<&EntryId>,
+        mut changed: Vec<(Scope, Arc<[u8]>)>,
+    ) -> Result<(), StoreError> {
+        if self.extent == Extent::Project {
+            changed.retain(|(scope, _)| *scope == Scope::Project);
+        }
+        self.store.commit(owner, leaf, &changed)
+    }
+
     pub(super) fn owner(&self, session: &Snapshot, plugin: &str) -> Owner {
         Owner { plugin: plugin.into(), session: session.session_id.clone(), project: self.project.clone() }
     }

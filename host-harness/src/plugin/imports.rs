@@ -6,7 +6,7 @@ use chaperone_contract::*;
 use wasmtime::component::{Linker, LinkerInstance};
 use wasmtime::{ResourceLimiter, StoreContextMut};
 
-use crate::transaction::{Cause, FileRead, Input, Limits};
+use crate::transaction::{Cause, FileRead, Input, Limits, TraceRead};
 
 /// One hook call under way: the data of its store.
 pub struct Call {
@@ -15,18 +15,28 @@ pub struct Call {
     effects: Vec<Effect>,
     effect_bytes: usize,
     reads: Vec<FileRead>,
+    traces: Vec<TraceRead>,
     memory: usize,
     stopped: Option<Cause>,
 }
 
 impl Call {
     pub fn new(limits: Limits, input: Input) -> Self {
-        Self { input, limits, effects: Vec::new(), effect_bytes: 0, reads: Vec::new(), memory: 0, stopped: None }
+        Self {
+            input,
+            limits,
+            effects: Vec::new(),
+            effect_bytes: 0,
+            reads: Vec::new(),
+            traces: Vec::new(),
+            memory: 0,
+            stopped: None,
+        }
     }
 
-    /// The effects, the file reads, and why the host stopped the hook, if it did.
-    pub fn into_parts(self) -> (Vec<Effect>, Vec<FileRead>, Option<Cause>) {
-        (self.effects, self.reads, self.stopped)
+    /// The effects, what was read, and why the host stopped the hook, if it did.
+    pub fn into_parts(self) -> (Vec<Effect>, Vec<FileRead>, Vec<TraceRead>, Option<Cause>) {
+        (self.effects, self.reads, self.traces, self.stopped)
     }
 
     fn perform(&mut self, bytes: usize, effect: Effect) -> wasmtime::Result<()> {
@@ -81,6 +91,7 @@ pub fn add_to_linker(linker: &mut Linker<Call>) -> wasmtime::Result<()> {
     state(linker.instance(&interface("state"))?)?;
     timers(linker.instance(&interface("timers"))?)?;
     report(linker.instance(&interface("report"))?)?;
+    traces(linker.instance(&interface("traces"))?)?;
     log(linker.instance(&interface("log"))?)
 }
 
@@ -178,6 +189,24 @@ fn report(mut report: LinkerInstance<Call>) -> wasmtime::Result<()> {
     })?;
     report.func_wrap("found", |mut cx: Context, (finding,): (Finding,)| {
         cx.data_mut().perform(finding.description.len(), Effect::Found(finding))
+    })
+}
+
+fn traces(mut traces: LinkerInstance<Call>) -> wasmtime::Result<()> {
+    traces.func_wrap("read", |mut cx: Context, (query,): (TraceQuery,)| {
+        let call = cx.data_mut();
+        let answer = call.input.traces.read(&query);
+        call.traces.push(TraceRead::Read { query, answer: answer.clone() });
+        Ok((answer,))
+    })?;
+    traces.func_wrap("accounts", |mut cx: Context, (whole_project,): (bool,)| {
+        let call = cx.data_mut();
+        let answer = call.input.traces.accounts(whole_project);
+        call.traces.push(TraceRead::Accounts { whole_project, answer: answer.clone() });
+        Ok((answer,))
+    })?;
+    traces.func_wrap("decided", |mut cx: Context, (decision,): (Decision,)| {
+        cx.data_mut().perform(decision.detail.as_ref().map_or(0, String::len), Effect::Decided(decision))
     })
 }
 

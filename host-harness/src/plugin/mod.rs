@@ -107,7 +107,7 @@ impl Plugin {
         let reply =
             self.instance.instantiate(&mut store).and_then(|instance| self.exports.call(&mut store, &instance, event));
         let call = store.into_data();
-        let (mut effects, reads, stopped) = call.into_parts();
+        let (mut effects, reads, traces, stopped) = call.into_parts();
         let result = match reply {
             Ok(reply) => {
                 let permitted = event.permitted();
@@ -118,7 +118,7 @@ impl Plugin {
                 Err(Failure { cause: stopped.unwrap_or_else(|| cause(&error, limits)), log: log_of(effects) })
             }
         };
-        Outcome { result, reads }
+        Outcome { result, reads, traces }
     }
 
     fn store(&self, limits: &Limits, input: Input) -> Store<Call> {
@@ -175,6 +175,7 @@ impl Input {
             state: Default::default(),
             models: Arc::new([]),
             files: Arc::new(NoFiles),
+            traces: Arc::new(crate::transaction::NoTraces),
             next_request: 1,
         }
     }

@@ -37,3 +37,18 @@ impl Snapshot {
         }
     }
 }
+
+impl std::fmt::Display for LlmError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::UnknownModel(what) => write!(f, "there is no such model: {what}"),
+            Self::Authentication(reason) => write!(f, "the key is missing or was refused: {reason}"),
+            Self::RateLimited(None) => write!(f, "asked too often"),
+            Self::RateLimited(Some(seconds)) => write!(f, "asked too often; to be asked again in {seconds} s"),
+            Self::TimedOut => write!(f, "no answer came in time"),
+            Self::Cancelled => write!(f, "the call was ended early"),
+            Self::AllowanceSpent(which) => write!(f, "the allowance of the plugin is spent: {which}"),
+            Self::Provider(reason) => write!(f, "the provider says: {reason}"),
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chaperone_contract::*;
 
-use super::key;
+use super::{key, traces};
 use crate::host::{Host, Unanswered};
 
 /// What a hook reads.
@@ -16,6 +16,7 @@ pub(super) struct View<'host> {
     pub(super) reads: &'host BTreeMap<(String, String), Result<String, FileError>>,
     pub(super) lists: &'host BTreeMap<(String, String), Result<Vec<String>, FileError>>,
     pub(super) state: &'host BTreeMap<Scope, Vec<u8>>,
+    pub(super) traces: &'host [Trace],
     pub(super) next_request: RequestId,
 }
 
@@ -86,6 +87,15 @@ impl Host for Transaction<'_> {
 
     fn state(&self, scope: Scope) -> Option<Vec<u8>> {
         self.host.state.get(&scope).cloned()
+    }
+
+    fn traces(&self, query: &TraceQuery) -> Vec<Trace> {
+        traces::read(self.host.traces, &self.host.session.session_id, query)
+    }
+
+    fn accounts(&self, whole_project: bool) -> Vec<Account> {
+        let session = &self.host.session.session_id;
+        traces::accounts(self.host.traces.iter().filter(|trace| whole_project || trace.session_id == *session))
     }
 
     fn complete(&mut self, request: CompletionRequest) -> RequestId {
