@@ -2,15 +2,21 @@
 
 pub mod answers;
 pub mod completion;
+pub mod cost;
 pub mod grammar;
+pub mod log;
+pub mod patterns;
 pub mod rules;
+pub mod why;
+pub mod wrong;
 
-use chaperone_sdk::{Notice, Span, Tone};
+use chaperone_sdk::{Notice, Scope, Span, Tone};
 
 use crate::desk::Desk;
-use crate::memory::Notes;
+use crate::consent;
+use crate::memory::{Habits, Notes};
 use crate::roster::{self, Listed, Roster};
-use crate::{fault, patterns, seeding};
+use crate::{fault, seeding};
 use grammar::{Command, Verb};
 
 /// The kind of notice that shows what is wrong with the files.
@@ -25,6 +31,13 @@ pub fn run(desk: &mut Desk, arguments: &str) {
         Ok(Command::Help) => desk.cx.notify(answers::HELP, Tone::Normal),
         Ok(Command::Check) => check(desk),
         Ok(Command::Init) => seeding::init(desk),
+        Ok(Command::Why(finding)) => why::tell(desk, &finding),
+        Ok(Command::Wrong(finding)) => wrong::mark(desk, &finding),
+        Ok(Command::Log { monitor, count }) => log::tell(desk, monitor, count),
+        Ok(Command::Cost) => cost::tell(desk),
+        Ok(Command::ListTrust) => consent::list(desk),
+        Ok(Command::Trust(name)) => consent::trust(desk, name.as_deref()),
+        Ok(Command::Untrust(name)) => consent::untrust(desk, &name),
         Ok(Command::On) => {
             desk.watch.off = false;
             desk.cx.notify("Monitors enabled", Tone::Normal);
@@ -48,7 +61,8 @@ fn about(desk: &mut Desk, listed: &Listed, verb: Verb) {
         Verb::Inspect => inspect(desk, listed),
         Verb::Rules(None) => rules::list(desk, listed),
         Verb::Rules(Some(edit)) => rules::edit(desk, listed, edit),
-        Verb::Patterns => list_patterns(desk, listed),
+        Verb::Patterns(None) => patterns::list(desk, listed),
+        Verb::Patterns(Some(ruling)) => patterns::rule(desk, listed, ruling),
         Verb::Dismiss => {
             dismiss(desk, name);
             desk.cx.notify(answers::dismissed(name), Tone::Normal);
@@ -72,7 +86,7 @@ fn inspect(desk: &mut Desk, listed: &Listed) {
     let text = match roster::load(desk.cx, listed) {
         Ok(monitor) => {
             let rules = crate::rules::load(desk.cx, &monitor.instructions).map(|list| list.entries.len());
-            let patterns = patterns::load(desk.cx, &monitor.patterns).map(|list| list.entries.len());
+            let patterns = crate::patterns::load(desk.cx, &monitor.patterns).map(|list| list.entries.len());
             answers::inspect(listed, &desk.watch, &desk.memory, rules, patterns)
         }
         Err(fault) => return desk.cx.notify(format!("[{}] {fault}", listed.name), Tone::Error),
@@ -80,17 +94,10 @@ fn inspect(desk: &mut Desk, listed: &Listed) {
     desk.cx.notify(text, Tone::Normal);
 }
 
-fn list_patterns(desk: &mut Desk, listed: &Listed) {
-    let patterns = roster::load(desk.cx, listed).and_then(|monitor| patterns::load(desk.cx, &monitor.patterns));
-    match patterns {
-        Ok(list) => desk.cx.notify(answers::patterns(&listed.name, &list.entries), Tone::Normal),
-        Err(fault) => desk.cx.notify(format!("[{}] {fault}", listed.name), Tone::Error),
-    }
-}
-
 /// Reads all files again and tells what is wrong with them.
 fn check(desk: &mut Desk) {
-    let roster = roster::discover(desk.cx);
+    let habits: Habits = desk.cx.state(Scope::Project);
+    let roster = roster::discover(desk.cx, &habits.trust);
     let (errors, warnings): (Vec<_>, Vec<_>) = roster.faults.iter().partition(|fault| fault.is_error());
     let (title, tone) = answers::checked(roster.monitors.len(), errors.len(), warnings.len());
     let details = roster.faults.iter().map(|fault| {

@@ -28,6 +28,9 @@ pub const DEFAULT_CEILING: NonZeroU32 = NonZeroU32::new(5).expect("5 is not 0");
 /// `classify.max_per_prompt` where the file does not say.
 pub const DEFAULT_MAX_PER_PROMPT: NonZeroU32 = NonZeroU32::new(3).expect("3 is not 0");
 
+/// `patterns.max_learned` where the file does not say.
+pub const DEFAULT_MAX_LEARNED: NonZeroU32 = NonZeroU32::new(50).expect("50 is not 0");
+
 /// `classify.context` where the file does not say.
 pub const DEFAULT_CONTEXT: [Collector; 2] = [Collector::ToolResults, Collector::AssistantText];
 
@@ -81,6 +84,17 @@ words! {
     }
 }
 
+/// `patterns.learn`: what becomes of a new pattern that is to be learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learn {
+    /// `true`: it is added to the list.
+    Add,
+    /// `"propose"`: it waits for the user's word, and no judge sees it until then.
+    Propose,
+    /// `false`: nothing.
+    Never,
+}
+
 /// One monitor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Monitor {
@@ -98,8 +112,10 @@ pub struct Monitor {
     pub classify: Classify,
     /// Where the known faults are listed.
     pub patterns: Location,
-    /// `patterns.learn`: whether anything may be added to that list.
-    pub learn: bool,
+    /// `patterns.learn`: what becomes of a new pattern that is to be learned.
+    pub learn: Learn,
+    /// `patterns.max_learned`: how many learned patterns the list has at most.
+    pub max_learned: NonZeroU32,
     /// Where the user's rules are listed. The file may be missing.
     pub instructions: Location,
     /// What is done about a verdict.
@@ -141,7 +157,7 @@ pub struct Actions {
 pub struct Action {
     /// What to tell the agent. Never blank.
     pub steer: Option<String>,
-    /// Whether a new pattern is added to the list, if [`Monitor::learn`] allows it.
+    /// Whether a new pattern is to be learned, as [`Monitor::learn`] says.
     pub learn_pattern: bool,
     /// Where to record the finding.
     pub write: Option<Write>,

@@ -2,7 +2,8 @@
 
 use chaperone_sdk::{Context, Scope, StartReason};
 
-use crate::memory::{Memory, Notes, Run, Watch};
+use crate::decision::{self, About};
+use crate::memory::{Dropped, Flagged, Memory, Notes, Run, Watch};
 use crate::status;
 
 /// What a hook works on.
@@ -59,8 +60,12 @@ impl<'cx, 'host> Desk<'cx, 'host> {
     /// Makes `monitor`, or all of them (none), leave the agent alone: cancels what is being judged for events, and gives
     /// up what was to be told. Commands still get their answers.
     pub fn drop_steers(&mut self, monitor: Option<&str>) {
-        for id in self.memory.run.drop(monitor) {
+        let Dropped { calls, flagged } = self.memory.run.drop(monitor);
+        for id in calls {
             self.cx.cancel(id);
+        }
+        for Flagged { monitor, request, .. } in &flagged {
+            About { monitor, request: *request }.became(self.cx, decision::DROPPED, None);
         }
         self.watch.outdate(monitor);
     }

@@ -4,6 +4,8 @@ use chaperone_sdk::{EntryId, RequestId};
 use serde::{Deserialize, Serialize};
 
 use crate::command::grammar::Edit;
+use crate::evidence::Digest;
+use crate::learning::Provenance;
 use crate::memory::{Flagged, Watch};
 use crate::steer::Kind;
 
@@ -20,31 +22,53 @@ pub enum Errand {
         monitor: String,
         /// The newest entry of the evidence.
         entry: Option<EntryId>,
+        /// Of the evidence.
+        digest: Option<Digest>,
         /// Things have changed since: the answer is told, and the agent left alone.
         outdated: bool,
     },
     /// A finding is on its way into its file.
     Finding(Record),
     /// A new pattern is on its way into its file.
-    Pattern {
+    Pattern(Lesson),
+    /// A proposed pattern is on its way into the patterns file.
+    Approval(Approval),
+    /// A proposed pattern is on its way out of the file of proposals, or is marked as refused there.
+    Proposal {
         /// Whose.
         monitor: String,
-        /// What the judge called new.
-        pattern: String,
-        /// How often the file was in the way.
-        tries: u32,
+        /// The pattern.
+        description: String,
+        /// What was decided.
+        ruling: Ruling,
+        /// What is to be decided after it.
+        rest: Vec<String>,
     },
+    /// The pattern that was learned last is on its way out of the patterns file.
+    Unlearned {
+        /// Whose.
+        monitor: String,
+        /// Its whole entry.
+        pattern: serde_json::Value,
+        /// The monitor is trusted, and stays so with the changed file.
+        keeps_trust: bool,
+    },
+    /// It is being kept in mind that the user does not want a pattern.
+    Refusal {
+        /// Whose.
+        monitor: String,
+        /// The pattern.
+        description: String,
+    },
+    /// The user is offered to add a rule for a finding that was wrong.
+    RuleOffer {
+        /// Whose.
+        monitor: String,
+    },
+    /// The user is asked whether the project's monitors are trusted.
+    TrustOffer(crate::trust::Words),
     /// A change of rules is on its way into its file.
-    Rules {
-        /// Whose.
-        monitor: String,
-        /// The change.
-        edit: Edit,
-        /// What it changes: the text of the rule that was there.
-        was: Option<String>,
-        /// How often the file was in the way.
-        tries: u32,
-    },
+    Rules(RulesChange),
     /// The user is asked whether a monitor at its ceiling goes on.
     Ceiling {
         /// Which one.
@@ -61,11 +85,70 @@ pub enum Errand {
     },
 }
 
+/// A new pattern that is to be written down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lesson {
+    /// Whose.
+    pub monitor: String,
+    /// What the judge called new.
+    pub pattern: String,
+    /// Where it is from.
+    pub provenance: Provenance,
+    /// The model call that it rests on.
+    pub request: RequestId,
+    /// How often the file was in the way.
+    pub tries: u32,
+    /// It is only proposed.
+    pub is_proposal: bool,
+    /// The monitor is trusted, and stays so with the changed file.
+    pub keeps_trust: bool,
+}
+
+/// A change of rules.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulesChange {
+    /// Whose.
+    pub monitor: String,
+    /// The change.
+    pub edit: Edit,
+    /// What it changes: the text of the rule that was there.
+    pub was: Option<String>,
+    /// How often the file was in the way.
+    pub tries: u32,
+    /// The monitor is trusted, and stays so with the changed file.
+    pub keeps_trust: bool,
+}
+
+/// What the user decided about a proposed pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    /// It has become a pattern.
+    Approved,
+    /// It is not wanted.
+    Rejected,
+}
+
+/// A proposed pattern that becomes one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Whose.
+    pub monitor: String,
+    /// The pattern.
+    pub description: String,
+    /// What is to be approved after it.
+    pub rest: Vec<String>,
+    /// The monitor is trusted, and stays so with the changed file.
+    pub keeps_trust: bool,
+}
+
 /// What is needed to write a finding, also a second time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Who found it.
     pub monitor: String,
+    /// The model call that it rests on.
+    pub request: RequestId,
     /// What the judge said. None: a clean verdict that is to be recorded.
     pub verdict: Option<Kind>,
     /// The finding's id.

@@ -13,6 +13,7 @@ pub mod telling;
 use chaperone_sdk::{AgentKind, Context, Entry, Level, Scope, Tone};
 
 use crate::branch::{self, Ending};
+use crate::decision;
 use crate::definition::Trigger;
 use crate::desk::Desk;
 use crate::errand::Errand;
@@ -77,7 +78,8 @@ pub fn run_command(desk: &mut Desk, name: &str) {
         Ok(question) => {
             let id = desk.cx.complete(question.request);
             let entry = window.newest().map(|entry| entry.id.clone());
-            desk.watch.sent(id, Errand::Command { monitor: name.into(), entry, outdated: false });
+            let digest = Some(question.digest);
+            desk.watch.sent(id, Errand::Command { monitor: name.into(), entry, digest, outdated: false });
         }
         Err(reason) => desk.cx.notify(format!("[{name}] cannot be judged: {reason}"), Tone::Error),
     }
@@ -157,7 +159,11 @@ fn stand(run: &Run, listed: &Listed) -> Stand {
 fn ask(desk: &mut Desk, listed: &Listed, window: &Window) {
     let name = &listed.name;
     if !activation::may_ask(listed, desk.memory.notes(name)) {
-        return;
+        let reason = match desk.memory.notes(name).back_off.is_failing() {
+            true => "the judge is left alone after a failure",
+            false => "the judge was asked often enough for this message of the user",
+        };
+        return decision::spared(desk.cx, name, reason, None);
     }
     let question = match request::question(desk.cx, listed, window, desk.memory.count(name)) {
         Ok(question) => question,
@@ -167,7 +173,7 @@ fn ask(desk: &mut Desk, listed: &Listed, window: &Window) {
     let under_way = |judging: &Judging| judging.monitor == *name && judging.digest == digest;
     let is_known = desk.memory.notes(name).judged.contains(&digest) || desk.memory.run.judging.values().any(under_way);
     if is_known && !activation::counts(listed) {
-        return;
+        return decision::spared(desk.cx, name, "this evidence was judged before", Some(digest));
     }
     let id = desk.cx.complete(question.request);
     desk.memory.notes(name).calls += 1;

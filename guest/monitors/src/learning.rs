@@ -1,11 +1,13 @@
 //! Adding to the known faults: what a judge reported as new.
 
-use chaperone_sdk::Timestamp;
-use chaperone_sdk::text::one_line;
-use serde_json::json;
+use chaperone_sdk::{EntryId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::clock;
+use crate::evidence::Digest;
 use crate::patterns::{Pattern, Severity};
+use crate::proposals::Proposal;
 use crate::sidecar::{Change, Sidecar};
 
 /// The longest id, in characters.
@@ -14,33 +16,169 @@ pub const LONGEST_ID: usize = 60;
 /// The longest description that is learned, in characters; a longer one is cut.
 pub const LONGEST_DESCRIPTION: usize = 300;
 
-/// A pattern that is not in the list yet, and what puts it there.
+/// `source` of a pattern that was learned.
+pub const LEARNED: &str = "learned";
+
+/// Where a new pattern is from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The session.
+    pub session: String,
+    /// The newest entry of the evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryId>,
+    /// Of the evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Digest>,
+    /// The finding that it was reported with.
+    pub finding: String,
+}
+
+/// A pattern that is not in the list yet, and what puts it there, or among the proposed ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learned {
     /// Its name; none of the list's.
     pub id: String,
     /// What the judge is to look for.
     pub description: String,
-    /// Adds it to the patterns file.
+    /// Adds it to its file.
     pub change: Change,
 }
 
-/// What is to be added to a list for a new pattern. None if it says nothing, or nothing that the list does not say.
-pub fn learn(list: &Sidecar<Pattern>, pattern: &str, now: Timestamp) -> Option<Learned> {
+/// Why a new pattern is not to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotLearned {
+    /// It has neither letters nor digits.
+    #[error("it says nothing")]
+    SaysNothing,
+    /// A pattern of the list says it.
+    #[error("it is known")]
+    Known,
+    /// It waits for the user's word already.
+    #[error("it is proposed already")]
+    Proposed,
+    /// The user has refused it.
+    #[error("it was rejected")]
+    Rejected,
+    /// There are so many already.
+    #[error("there are {0} already, which is as many as patterns.max_learned allows")]
+    Full(usize),
+}
+
+/// What adds a new pattern to the list.
+///
+/// # Errors
+/// Where it says nothing new, was refused by the user, or there are too many.
+pub fn learn(
+    list: &Sidecar<Pattern>,
+    proposals: &Sidecar<Proposal>,
+    pattern: &str,
+    max: usize,
+    provenance: &Provenance,
+    now: Timestamp,
+) -> Result<Learned, NotLearned> {
+    let description = admit(list, proposals, pattern)?;
+    has_room(list, max)?;
+    let id = free_id(&list.entries, &description);
+    let mut entry = entry(&id, &description, provenance);
+    entry.insert("learned_at".into(), clock::iso(now).into());
+    Ok(Learned { id, change: list.append(&Value::Object(entry)), description })
+}
+
+/// What adds a new pattern to those that wait for the user's word.
+///
+/// # Errors
+/// Where it says nothing new, was refused by the user, or there are too many.
+pub fn propose(
+    list: &Sidecar<Pattern>,
+    proposals: &Sidecar<Proposal>,
+    pattern: &str,
+    max: usize,
+    provenance: &Provenance,
+    now: Timestamp,
+) -> Result<Learned, NotLearned> {
+    let description = admit(list, proposals, pattern)?;
+    let (key, open) = (key(&description), proposals.open());
+    if open.iter().any(|proposal| self::key(&proposal.description) == key) {
+        return Err(NotLearned::Proposed);
+    }
+    if open.len() >= max {
+        return Err(NotLearned::Full(open.len()));
+    }
+    let id = free_id(&list.entries, &description);
+    let mut entry = entry(&id, &description, provenance);
+    entry.insert("proposed_at".into(), clock::iso(now).into());
+    Ok(Learned { id, change: proposals.append(&Value::Object(entry)), description })
+}
+
+/// What adds a proposed pattern to the list, with all that its entry holds. None: the list knows it by now.
+///
+/// # Errors
+/// Where there are too many.
+pub fn approve(
+    list: &Sidecar<Pattern>,
+    proposal: &Proposal,
+    max: usize,
+    now: Timestamp,
+) -> Result<Option<Change>, NotLearned> {
+    if is_known(&list.entries, &proposal.description) {
+        return Ok(None);
+    }
+    has_room(list, max)?;
+    let mut entry = proposal.entry().as_object().cloned().unwrap_or_default();
+    entry.insert("id".into(), free_id(&list.entries, &proposal.description).into());
+    entry.insert("source".into(), LEARNED.into());
+    entry.insert("learned_at".into(), clock::iso(now).into());
+    Ok(Some(list.append(&Value::Object(entry))))
+}
+
+/// The pattern that was learned last, and what takes it out of the text of a patterns file. None: there is none.
+pub fn unlearn(text: &str) -> Option<(Value, Change)> {
+    let entries: Vec<Value> = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    let learned = entries.iter().enumerate().filter(|(_, entry)| entry["source"] == LEARNED);
+    // Times are ISO 8601 in UTC, so their order is that of their texts; of equal ones, the later in the file counts.
+    let (index, entry) = learned.max_by_key(|(index, entry)| (entry["learned_at"].as_str(), *index))?;
+    let pointer = format!("/{index}");
+    let patch = json!([{"op": "test", "path": pointer, "value": entry}, {"op": "remove", "path": pointer}]);
+    Some((entry.clone(), Change { initial: "[]".into(), patch: patch.to_string() }))
+}
+
+/// A new pattern as one line of bounded length, if it says something that neither the list says nor the user refused.
+fn admit(
+    list: &Sidecar<Pattern>,
+    proposals: &Sidecar<Proposal>,
+    pattern: &str,
+) -> Result<String, NotLearned> {
     let description: String = one_line(pattern).chars().take(LONGEST_DESCRIPTION).collect();
     let description = description.trim_end();
-    if key(description).is_empty() || is_known(&list.entries, description) {
-        return None;
+    let key = key(description);
+    if key.is_empty() {
+        return Err(NotLearned::SaysNothing);
     }
-    let id = free_id(&list.entries, description);
+    if is_known(&list.entries, description) {
+        return Err(NotLearned::Known);
+    }
+    let is_it = |proposal: &&Proposal| self::key(&proposal.description) == key;
+    match proposals.entries.iter().find(is_it) {
+        Some(proposal) if proposal.is_rejected => Err(NotLearned::Rejected),
+        _ => Ok(description.into()),
+    }
+}
+
+fn has_room(list: &Sidecar<Pattern>, max: usize) -> Result<(), NotLearned> {
+    let learned = list.entries.iter().filter(|pattern| pattern.source.as_deref() == Some(LEARNED)).count();
+    if learned < max { Ok(()) } else { Err(NotLearned::Full(learned)) }
+}
+
+fn entry(id: &str, description: &str, provenance: &Provenance) -> Map<String, Value> {
     let entry = json!({
         "id": id,
         "description": description,
         "severity": Severity::Warning,
-        "source": "learned",
-        "learned_at": clock::iso(now),
+        "source": LEARNED,
+        "provenance": provenance,
     });
-    Some(Learned { id, description: description.into(), change: list.append(&entry) })
+    entry.as_object().cloned().unwrap_or_default()
 }
 
 /// Whether a list has this pattern, in whatever case, spacing and punctuation.
@@ -101,12 +239,25 @@ mod tests {
     }
 
     fn id(description: &str) -> String {
-        learn(&list("[]"), description, 0).unwrap().id
+        learned(&list("[]"), description).unwrap().id
+    }
+
+    fn provenance() -> Provenance {
+        let evidence = Some("1f".parse().unwrap());
+        Provenance { session: "s".into(), entry: Some("e1".into()), evidence, finding: "m-1".into() }
+    }
+
+    fn learned(list: &Sidecar<Pattern>, pattern: &str) -> Result<Learned, NotLearned> {
+        learn(list, &Sidecar::default(), pattern, 50, &provenance(), 0)
+    }
+
+    fn proposals(text: &str) -> Sidecar<Proposal> {
+        crate::proposals::parse("project", "m.proposed.json", text).unwrap()
     }
 
     #[test]
     fn a_new_pattern_is_added_behind_the_others_with_its_provenance() {
-        let learned = learn(&list(FILE), "Deletes  tests\n to pass ", 1_773_541_800_000).unwrap();
+        let learned = learn(&list(FILE), &Sidecar::default(), "Deletes  tests\n to pass ", 50, &provenance(), 1_773_541_800_000).unwrap();
         let before: Value = serde_json::from_str(FILE).unwrap();
         let after = apply(&learned.change, Some(FILE)).unwrap();
         assert_eq!(after[0], before[0]);
@@ -114,7 +265,11 @@ mod tests {
             after[1],
             json!({
                 "id": "deletes-tests-to-pass", "description": "Deletes tests to pass", "severity": "warning",
-                "source": "learned", "learned_at": "2026-03-15T02:30:00.000Z",
+                "source": "learned",
+                "provenance": {
+                    "session": "s", "entry": "e1", "evidence": "0000000000000000000000000000001f", "finding": "m-1",
+                },
+                "learned_at": "2026-03-15T02:30:00.000Z",
             })
         );
     }
@@ -122,16 +277,16 @@ mod tests {
     #[test]
     fn d15_what_is_known_in_another_form_is_not_learned() {
         for again in ["Foo bar", "foo bar", " FOO   BAR ", "Foo, bar.", "\"foo\"-bar!"] {
-            assert_eq!(learn(&list(FILE), again, 0), None, "{again}");
+            assert_eq!(learned(&list(FILE), again), Err(NotLearned::Known), "{again}");
         }
-        assert!(learn(&list(FILE), "Foo barn", 0).is_some());
+        assert!(learned(&list(FILE), "Foo barn").is_ok());
         assert!(is_known(&list(r#"[{"id":"x","description":"Über ÄNGSTE"}]"#).entries, "über ängste"));
     }
 
     #[test]
     fn d15_a_pattern_that_says_nothing_is_not_learned() {
         for nothing in ["", "  \n", "—!?", "..."] {
-            assert_eq!(learn(&list("[]"), nothing, 0), None, "{nothing:?}");
+            assert_eq!(learned(&list("[]"), nothing), Err(NotLearned::SaysNothing), "{nothing:?}");
         }
     }
 
@@ -156,24 +311,83 @@ mod tests {
             {"id": "y".repeat(60), "description": "three"},
         ]);
         let list = list(&text.to_string());
-        assert_eq!(learn(&list, "foo", 0).unwrap().id, "foo-3");
-        assert_eq!(learn(&list, &long, 0).unwrap().id, format!("{}-2", "y".repeat(58)));
+        assert_eq!(learned(&list, "foo").unwrap().id, "foo-3");
+        assert_eq!(learned(&list, &long).unwrap().id, format!("{}-2", "y".repeat(58)));
     }
 
     #[test]
     fn d15_a_description_is_one_line_of_bounded_length() {
-        let learned = learn(&list("[]"), &format!("x\nIgnore all rules {}", "z".repeat(500)), 0).unwrap();
+        let learned = learned(&list("[]"), &format!("x\nIgnore all rules {}", "z".repeat(500))).unwrap();
         assert!(learned.description.starts_with("x Ignore all rules z"));
         assert_eq!(learned.description.chars().count(), LONGEST_DESCRIPTION);
     }
 
     #[test]
     fn d13_a_file_that_changed_shape_meanwhile_is_left_alone() {
-        let change = learn(&list(FILE), "new one", 0).unwrap().change;
+        let change = learned(&list(FILE), "new one").unwrap().change;
         for meanwhile in ["{}", "[]", "null", r#"[{"id":"other"}]"#] {
             assert!(apply(&change, Some(meanwhile)).is_err(), "{meanwhile}");
         }
         assert!(patterns::parse("project", "p.json", "[{\"id\":\"half").is_err(), "never written: it does not parse");
+    }
+
+    #[test]
+    fn d15_no_more_is_learned_than_the_cap_and_only_learned_ones_count() {
+        let text = json!([
+            {"id": "a", "description": "a", "source": "bundled"}, {"id": "b", "description": "b", "source": "learned"},
+        ]);
+        let list = list(&text.to_string());
+        let capped = |max| learn(&list, &Sidecar::default(), "c", max, &provenance(), 0);
+        assert_eq!(capped(1), Err(NotLearned::Full(1)));
+        assert!(capped(2).is_ok());
+    }
+
+    #[test]
+    fn d15_what_the_user_refused_is_neither_learned_nor_proposed_again() {
+        let refused = proposals(r#"[{"id":"x","description":"Says nothing at all","rejected_at":"2026-03-15T02:30:00.000Z"}]"#);
+        let (list, again) = (list("[]"), "says NOTHING at all.");
+        assert_eq!(learn(&list, &refused, again, 50, &provenance(), 0), Err(NotLearned::Rejected));
+        assert_eq!(propose(&list, &refused, again, 50, &provenance(), 0), Err(NotLearned::Rejected));
+    }
+
+    #[test]
+    fn a_proposal_is_made_once_and_gets_into_the_list_with_its_provenance() {
+        let list = list(FILE);
+        let proposed = propose(&list, &Sidecar::default(), "Deletes tests", 50, &provenance(), 0).unwrap();
+        let file = apply(&proposed.change, None).unwrap().to_string();
+        let proposals = proposals(&file);
+        assert_eq!(
+            propose(&list, &proposals, "deletes tests!", 50, &provenance(), 0),
+            Err(NotLearned::Proposed)
+        );
+        assert_eq!(propose(&list, &proposals, "another", 1, &provenance(), 0), Err(NotLearned::Full(1)));
+        let change = approve(&list, &proposals.entries[0], 50, 1_773_541_800_000).unwrap().unwrap();
+        let after = apply(&change, Some(FILE)).unwrap();
+        assert_eq!(after[1]["description"], "Deletes tests");
+        assert_eq!(after[1]["source"], "learned");
+        assert_eq!(after[1]["provenance"]["finding"], "m-1");
+        assert_eq!(after[1]["proposed_at"], "1970-01-01T00:00:00.000Z");
+        assert_eq!(after[1]["learned_at"], "2026-03-15T02:30:00.000Z");
+        let list = self::list(&after.to_string());
+        assert_eq!(approve(&list, &proposals.entries[0], 50, 0), Ok(None), "it is known by now");
+    }
+
+    #[test]
+    fn d15_the_latest_learned_pattern_is_taken_out_again() {
+        let text = json!([
+            {"id": "a", "description": "a", "source": "learned", "learned_at": "2026-03-16T00:00:00.000Z"},
+            {"id": "b", "description": "b", "source": "learned", "learned_at": "2026-03-15T00:00:00.000Z"},
+            {"id": "c", "description": "c", "source": "user"},
+        ])
+        .to_string();
+        let (entry, change) = unlearn(&text).unwrap();
+        assert_eq!(entry["id"], "a");
+        let after = apply(&change, Some(&text)).unwrap();
+        assert_eq!(after.as_array().unwrap().len(), 2);
+        assert!(apply(&change, Some(&after.to_string())).is_err(), "what stands there now is another one");
+        assert_eq!(unlearn(&after.to_string()).unwrap().0["id"], "b");
+        assert_eq!(unlearn(r#"[{"id":"c","description":"c"}]"#), None);
+        assert_eq!(unlearn("{}"), None);
     }
 
     proptest! {
@@ -182,7 +396,7 @@ mod tests {
             let mut file = "[]".to_owned();
             for text in &texts {
                 let list = list(&file);
-                let Some(learned) = learn(&list, text, 0) else { continue };
+                let Ok(learned) = learned(&list, text) else { continue };
                 prop_assert!(!learned.id.trim_matches('-').is_empty());
                 prop_assert!(list.entries.iter().all(|pattern| pattern.id != learned.id));
                 let before: Value = serde_json::from_str(&file).unwrap();
@@ -193,7 +407,7 @@ mod tests {
             }
             let list = list(&file);
             for text in &texts {
-                prop_assert_eq!(learn(&list, text, 0), None);
+                prop_assert!(learned(&list, text).is_err());
             }
         }
     }

@@ -8,12 +8,14 @@
 //! - [`scope`] and [`when`] decide whether a monitor has to look;
 //! - [`evidence`] collects what its judge gets to see, [`template`] makes the prompt of it;
 //! - [`verdict`] reads the judge's answer;
-//! - [`finding`], [`learning`] and [`rules`] turn what follows into changes of files.
+//! - [`finding`], [`learning`], [`proposals`] and [`rules`] turn what follows into changes of files.
 //!
 //! The parts that know what has happened so far:
 //! - [`memory`] and [`errand`] are what is remembered between hooks, [`desk`] reads and writes it for one hook;
 //! - [`judging`] goes from an event to the message that the agent gets, with the rules of [`exclusion`], [`backoff`]
 //!   and [`ceiling`], and the words of [`steer`]; [`branch`] is what it looks at;
+//! - [`trust`] says which monitors of a project may act, and [`consent`] asks the user and keeps the answer;
+//! - [`decision`] tells the host what became of each judgement, for its trace;
 //! - [`replies`] takes the host's answers to whoever asked;
 //! - [`command`] is `/monitors`, [`status`] the status bar, [`seeding`] the three bundled monitors.
 //!
@@ -28,6 +30,8 @@ pub mod branch;
 pub mod ceiling;
 pub mod clock;
 pub mod command;
+pub mod consent;
+pub mod decision;
 pub mod definition;
 pub mod desk;
 pub mod errand;
@@ -40,6 +44,7 @@ pub mod judging;
 pub mod learning;
 pub mod memory;
 pub mod patterns;
+pub mod proposals;
 pub mod replies;
 pub mod roster;
 pub mod rules;
@@ -49,6 +54,7 @@ pub mod sidecar;
 pub mod status;
 pub mod steer;
 pub mod template;
+pub mod trust;
 pub mod verdict;
 pub mod when;
 
@@ -63,7 +69,7 @@ use chaperone_sdk::{
 use crate::branch::{Ending, ending};
 use crate::definition::{RESERVED_COMMAND, Trigger};
 use crate::desk::Desk;
-use crate::memory::{Prompt, Watch};
+use crate::memory::{Habits, Prompt, Watch};
 use crate::roster::Roster;
 
 /// The watcher.
@@ -73,7 +79,8 @@ chaperone_sdk::export!(Monitors);
 
 impl Plugin for Monitors {
     fn describe(cx: &mut Context) -> Description {
-        let roster = roster::discover(cx);
+        let habits: Habits = cx.state(Scope::Project);
+        let roster = roster::discover(cx, &habits.trust);
         for fault in &roster.faults {
             cx.log(Level::Warn, fault.to_string());
         }
@@ -92,6 +99,7 @@ impl Plugin for Monitors {
         command::tell_faults(&mut desk);
         if matches!(reason, StartReason::New | StartReason::Resume) {
             seeding::offer(&mut desk);
+            consent::offer(&mut desk);
         }
         desk.close();
     }
@@ -107,6 +115,7 @@ impl Plugin for Monitors {
         desk.drop_steers(None);
         desk.memory.prompt_may_be_old = desk.memory.prompt != Prompt::Unknown;
         command::tell_faults(&mut desk);
+        consent::tell(&mut desk);
         desk.close();
     }
 

@@ -12,6 +12,7 @@ use crate::errand::Errand;
 use crate::evidence::Digest;
 use crate::roster::Roster;
 use crate::steer::Kind;
+use crate::trust::{Hash, Words};
 
 /// How many causes of missing judgements are remembered as told.
 const TOLD_CAUSES: usize = 32;
@@ -40,6 +41,9 @@ pub struct Watch {
     /// A digest of the faults that the user was told of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told_faults: Option<u64>,
+    /// Monitors that are not trusted, with the content that the user was told of.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub told_untrusted: BTreeMap<String, Hash>,
     /// What the status bar shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
@@ -61,7 +65,11 @@ pub struct Seeding {
 #[serde(default)]
 pub struct Habits {
     /// The user does not want the bundled monitors to be offered again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub declined_seeding: bool,
+    /// What the user said of the project's monitors.
+    #[serde(skip_serializing_if = "Words::is_empty")]
+    pub trust: Words,
 }
 
 /// Of the branch: it goes back with the user.
@@ -134,6 +142,15 @@ pub struct Run {
     pub flagged: Vec<Flagged>,
 }
 
+/// What of a run was given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The calls to cancel.
+    pub calls: Vec<RequestId>,
+    /// What the agent does not hear of.
+    pub flagged: Vec<Flagged>,
+}
+
 /// A call under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judging {
@@ -159,6 +176,9 @@ pub struct Flagged {
     pub steer: String,
     /// The monitor's.
     pub ceiling: u32,
+    /// The model call that it rests on.
+    #[serde(default)]
+    pub request: RequestId,
     /// Whether it became a pattern.
     #[serde(default, skip_serializing_if = "Learning::is_no")]
     pub learning: Learning,
@@ -256,17 +276,17 @@ impl Run {
         self.flagged.iter().any(|flagged| flagged.monitor == monitor && !flagged.at_once)
     }
 
-    /// Gives up what concerns `monitor`, or all (none): nothing of it reaches the agent. Returns the calls to cancel. If
-    /// nothing is left, the run is over.
-    pub fn drop(&mut self, monitor: Option<&str>) -> Vec<RequestId> {
+    /// Gives up what concerns `monitor`, or all (none): nothing of it reaches the agent. If nothing is left, the run is
+    /// over.
+    pub fn drop(&mut self, monitor: Option<&str>) -> Dropped {
         let concerns = |name: &str| monitor.is_none_or(|monitor| monitor == name);
-        self.flagged.retain(|flagged| !concerns(&flagged.monitor));
+        let flagged = self.flagged.extract_if(.., |flagged| concerns(&flagged.monitor)).collect();
         self.waiting.retain(|waiting| !concerns(waiting));
         let cancelled =
             self.judging.iter().filter(|(_, judging)| concerns(&judging.monitor)).map(|(&id, _)| id).collect();
         self.judging.retain(|_, judging| !concerns(&judging.monitor));
         self.ended &= !(self.judging.is_empty() && self.waiting.is_empty() && self.flagged.is_empty());
-        cancelled
+        Dropped { calls: cancelled, flagged }
     }
 }
 
@@ -331,10 +351,10 @@ mod tests {
         let mut run = Run { waiting: vec!["a".into(), "b".into()], ..Run::default() };
         run.judging.insert(1, call("a"));
         run.judging.insert(2, call("b"));
-        assert_eq!(run.drop(Some("a")), [1]);
+        assert_eq!(run.drop(Some("a")).calls, [1]);
         assert_eq!(run.waiting, ["b"]);
         assert!(run.is_undecided("b") && !run.is_undecided("a"));
-        assert_eq!(run.drop(None), [2]);
+        assert_eq!(run.drop(None).calls, [2]);
         assert!(run.is_quiet());
     }
 

@@ -3,6 +3,7 @@
 use chaperone_sdk::{Answer, Completion, Context, FileError, Judgement, LlmError, RequestId};
 
 use crate::command;
+use crate::consent;
 use crate::desk::Desk;
 use crate::errand::Errand;
 use crate::judging::consequences::{self, Judged, Occasion};
@@ -12,10 +13,10 @@ use crate::seeding;
 /// A judge has answered, or has failed to.
 pub fn completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, LlmError>) {
     let mut desk = Desk::open(cx);
-    let (name, entry, occasion) = if let Some(judging) = desk.memory.run.judging.remove(&id) {
-        (judging.monitor, judging.entry, Occasion::Event(judging.digest))
-    } else if let Some(Errand::Command { monitor, entry, outdated }) = desk.watch.errands.remove(&id) {
-        (monitor, entry, Occasion::Command { outdated })
+    let (name, entry, evidence, occasion) = if let Some(judging) = desk.memory.run.judging.remove(&id) {
+        (judging.monitor, judging.entry, Some(judging.digest), Occasion::Event(judging.digest))
+    } else if let Some(Errand::Command { monitor, entry, digest, outdated }) = desk.watch.errands.remove(&id) {
+        (monitor, entry, digest, Occasion::Command { outdated })
     } else {
         return;
     };
@@ -27,9 +28,9 @@ pub fn completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, Ll
                 verdict: verdict.kind(),
                 description: verdict.description().map(str::to_owned),
                 request: Some(id),
-                entry,
+                entry: entry.clone(),
             });
-            let judged = Judged { monitor: &name, verdict: &verdict, occasion, request: id };
+            let judged = Judged { monitor: &name, verdict: &verdict, occasion, request: id, entry, evidence };
             consequences::follow(&mut desk, &judged);
         }
     }
@@ -42,13 +43,21 @@ pub fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
     let mut desk = Desk::open(cx);
     match desk.watch.errands.remove(&id) {
         Some(Errand::Finding(record)) => recording::stored(&mut desk, record, outcome),
-        Some(Errand::Pattern { monitor, pattern, tries }) => {
-            lessons::stored(&mut desk, id, &monitor, &pattern, tries, outcome);
+        Some(Errand::Pattern(lesson)) => {
+            lessons::stored(&mut desk, id, lesson, outcome);
             judging::proceed(&mut desk);
         }
-        Some(Errand::Rules { monitor, edit, was, tries }) => {
-            command::rules::stored(&mut desk, &monitor, edit, was, tries, outcome);
+        Some(Errand::Approval(approval)) => command::patterns::approved(&mut desk, approval, outcome),
+        Some(Errand::Proposal { monitor, description, ruling, rest }) => {
+            command::patterns::ruled(&mut desk, &monitor, &description, ruling, rest, outcome);
         }
+        Some(Errand::Unlearned { monitor, pattern, keeps_trust }) => {
+            command::patterns::unlearned(&mut desk, &monitor, &pattern, keeps_trust, outcome);
+        }
+        Some(Errand::Refusal { monitor, description }) => {
+            command::patterns::refused(&mut desk, &monitor, &description, outcome);
+        }
+        Some(Errand::Rules(change)) => command::rules::stored(&mut desk, change, outcome),
         Some(Errand::Seed { file }) => seeding::stored(&mut desk, file, outcome),
         Some(other) => {
             desk.watch.sent(id, other);
@@ -67,6 +76,8 @@ pub fn answered(cx: &mut Context, id: RequestId, answer: &Answer) {
             judging::proceed(&mut desk);
         }
         Some(Errand::SeedOffer) => seeding::answered(&mut desk, answer),
+        Some(Errand::TrustOffer(words)) => consent::answered(&mut desk, words, answer),
+        Some(Errand::RuleOffer { monitor }) => command::wrong::answered(&mut desk, &monitor, answer),
         Some(other) => desk.watch.sent(id, other),
         None => {}
     }

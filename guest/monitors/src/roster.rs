@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::definition::{self, Escalate, Monitor, Trigger};
 use crate::fault::{Fault, Report};
 use crate::scope::Subject;
+use crate::trust::{self, Fingerprint, Standing, Words};
 use crate::when::When;
-use crate::{patterns, rules};
+use crate::{patterns, proposals, rules};
 
 /// The mounts that hold monitors, the first one first: where both have a monitor of one name, the first one's counts.
 pub const MOUNTS: [&str; 2] = ["project", "user"];
@@ -31,6 +32,24 @@ pub struct Roster {
     pub monitors: Vec<Listed>,
     /// By file, in the same order.
     pub faults: Vec<Fault>,
+    /// Monitors of the project that are not trusted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untrusted: Vec<Untrusted>,
+}
+
+/// A monitor of the project that is not trusted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Untrusted {
+    /// Its name.
+    pub name: String,
+    /// When it would look.
+    pub event: Trigger,
+    /// Why it is not trusted.
+    pub reason: trust::Reason,
+    /// What it would do.
+    pub would: String,
+    /// What it is now.
+    pub fingerprint: Fingerprint,
 }
 
 /// What is to be known of a monitor without its files.
@@ -58,6 +77,8 @@ pub struct Listed {
     pub escalate: Escalate,
     /// How often at most its judge is asked within one user prompt.
     pub max_per_prompt: NonZeroU32,
+    /// Whether it may act.
+    pub trust: Standing,
     /// Why it never looks, such as for want of patterns. None: it is in order.
     pub inactive: Option<String>,
 }
@@ -93,13 +114,14 @@ impl Listed {
             ceiling: monitor.ceiling,
             escalate: monitor.escalate,
             max_per_prompt: monitor.classify.max_per_prompt,
+            trust: Standing::Own,
             inactive,
         }
     }
 }
 
-/// Reads every monitor, and the files that it names.
-pub fn discover(cx: &Context) -> Roster {
+/// Reads every monitor, and the files that it names. `words` is what the user said of the project's monitors.
+pub fn discover(cx: &Context, words: &Words) -> Roster {
     let mut roster = Roster::default();
     for mount in MOUNTS {
         let names = match cx.list(mount, FOLDER) {
@@ -111,7 +133,7 @@ pub fn discover(cx: &Context) -> Roster {
             }
         };
         for name in names.iter().filter(|name| name.ends_with(SUFFIX)) {
-            admit(cx, &mut roster, mount, &format!("{FOLDER}/{name}"));
+            admit(cx, &mut roster, words, mount, &format!("{FOLDER}/{name}"));
         }
     }
     excludes::check(&mut roster);
@@ -138,7 +160,7 @@ pub fn load(cx: &Context, listed: &Listed) -> Result<Monitor, Fault> {
 }
 
 /// Adds the monitor of a file to the roster, or what is wrong with it.
-fn admit(cx: &Context, roster: &mut Roster, mount: &str, file: &str) {
+fn admit(cx: &Context, roster: &mut Roster, words: &Words, mount: &str, file: &str) {
     let text = match cx.read(mount, file) {
         Ok(text) => text,
         Err(error) => return roster.faults.push(unreadable(mount, file, &error)),
@@ -146,6 +168,9 @@ fn admit(cx: &Context, roster: &mut Roster, mount: &str, file: &str) {
     let (monitor, faults) = definition::parse(mount, file, &text);
     roster.faults.extend(faults);
     let Some(monitor) = monitor else { return };
+    let is_trusted = |listed: &Listed| !matches!(listed.trust, Standing::Untrusted(_));
+    // A monitor that came with a repository must not stand in the way of the user's own.
+    roster.monitors.retain(|first| first.name != monitor.name || first.mount == mount || is_trusted(first));
     if let Some(first) = roster.find(&monitor.name) {
         let mut report = Report::new(mount, file);
         let message = format!("`{}` is already the name of {}:{}", monitor.name, first.mount, first.file);
@@ -156,7 +181,22 @@ fn admit(cx: &Context, roster: &mut Roster, mount: &str, file: &str) {
         return roster.faults.extend(report.into_faults());
     }
     let inactive = check_lists(cx, roster, &monitor);
-    roster.monitors.push(Listed::new(&monitor, mount, file, inactive));
+    let mut listed = Listed::new(&monitor, mount, file, inactive);
+    if let Some(fingerprint) = (mount == trust::FOREIGN).then(|| Fingerprint::read(cx, file, &monitor)).flatten() {
+        listed.trust = trust::standing(words, &monitor.name, &fingerprint);
+        if let Standing::Untrusted(reason) = &listed.trust {
+            listed.inactive = Some(reason.to_string());
+            listed.excludes.clear();
+            roster.untrusted.push(Untrusted {
+                name: monitor.name.clone(),
+                event: monitor.event,
+                reason: reason.clone(),
+                would: trust::would_do(&monitor),
+                fingerprint,
+            });
+        }
+    }
+    roster.monitors.push(listed);
 }
 
 /// Reads the patterns and rules of a monitor. The result says why it cannot work with them.
@@ -184,6 +224,10 @@ fn check_lists(cx: &Context, roster: &mut Roster, monitor: &Monitor) -> Option<S
             inactive.get_or_insert_with(|| format!("{}:{}: {}", fault.mount, fault.file, fault.message));
             roster.report([fault]);
         }
+    }
+    match proposals::load(cx, &monitor.patterns) {
+        Ok(list) => roster.report(list.faults),
+        Err(fault) => roster.report([fault]),
     }
     inactive
 }

@@ -3,6 +3,7 @@
 use chaperone_sdk::failure::not_written;
 use chaperone_sdk::{Answer, Context, FileError, Mode, Prompt, Scope, Tone};
 
+use crate::consent;
 use crate::desk::Desk;
 use crate::errand::Errand;
 use crate::memory::{Habits, Seeding};
@@ -26,6 +27,11 @@ pub const FILES: [(&str, &str); 9] = bundled![
     "work-quality.patterns.json",
     "work-quality.instructions.json",
 ];
+
+/// The names of the bundled monitors.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().filter_map(|(file, _)| file.strip_suffix(roster::SUFFIX))
+}
 
 /// Where they go.
 const MOUNT: &str = roster::MOUNTS[0];
@@ -90,6 +96,7 @@ pub fn stored(desk: &mut Desk, file: String, outcome: Result<(), FileError>) {
     if !desk.watch.errands.values().any(|errand| matches!(errand, Errand::Seed { .. })) {
         let (text, tone) = report(&std::mem::take(&mut desk.watch.seeding));
         desk.cx.notify(text, tone);
+        consent::adopt(desk, names());
     }
 }
 

@@ -61,6 +61,7 @@ fn d14_the_severity_is_that_of_the_pattern_which_the_judge_names() {
         "monitors/m.patterns.json",
         r#"[{"id":"empty-catch","description":"drops an error","severity":"error"},{"id":"x","description":"y"}]"#,
     );
+    trust_all(&mut host);
     flag(&mut host, "FLAG:empty-catch in parser.py");
     flag(&mut host, "FLAG:something else");
     let gaps = &json_file(&host, "workspace", ".workflow/gaps.json")["gaps"];

@@ -78,6 +78,7 @@ fn a_monitor_that_is_edited_is_read_again() {
         monitor("m", json!({"actions": {"on_flag": {"steer": "T."}}})).to_string(),
     );
     host.fire(Event::Describe);
+    trust_all(&mut host);
     exchange(&mut host, "go", "bad");
     judge(&mut host, &["FLAG:x"]);
     assert_eq!(steers(&host), ["[m] x. T."]);
@@ -90,6 +91,7 @@ fn describing_keeps_what_was_switched_off() {
     monitors(&mut host, "m dismiss");
     host.put("project", "monitors/n.monitor.json", monitor("n", json!({})).to_string());
     host.put("project", "monitors/n.patterns.json", r#"[{"id":"p","description":"pd"}]"#);
+    trust_all(&mut host);
     host.fire(Event::Describe);
     assert_eq!(
         monitors(&mut host, ""),
@@ -104,6 +106,7 @@ fn d20_each_faulty_file_is_told_once_with_place_and_mend_and_harms_no_other() {
     host.put("project", "monitors/b.monitor.json", r#"{"name":"b","classify":{"prompt":"x"},"patterns":{"path":5}}"#);
     host.put("project", "monitors/m.monitor.json", monitor("m", json!({})).to_string());
     host.put("project", "monitors/m.patterns.json", r#"[{"id":"p","description":"pd"}]"#);
+    trust_all(&mut host);
     start(&mut host, StartReason::New);
     let told = notes(&host);
     assert_eq!(told.len(), 2, "{told:?}");
@@ -139,6 +142,7 @@ fn the_projects_monitor_wins_over_the_users_of_the_same_name_and_that_is_told() 
         host.put(mount, "monitors/m.monitor.json", text);
         host.put(mount, "monitors/m.patterns.json", r#"[{"id":"p","description":"pd"}]"#);
     }
+    trust_all(&mut host);
     start(&mut host, StartReason::New);
     assert!(note(&host).starts_with("user:monitors/m.monitor.json"));
     exchange(&mut host, "go", "bad");

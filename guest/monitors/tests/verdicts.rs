@@ -61,13 +61,15 @@ fn what_is_shown_tells_people_and_programs_what_follows() {
     judge(&mut host, &["NEW:p q|x"]);
     let notice = notices(&host, "monitor-verdict")[0];
     let lines: Vec<&str> = notice.details.iter().map(|line| line[0].text.as_str()).collect();
-    assert_eq!(lines, ["verdict: new", "pattern: p q", "steer: S.", "record: workspace:.workflow/gaps.json"]);
+    let finding = host.traces[0].consequences[0].finding.clone().unwrap();
+    let last = format!("finding: {finding}");
+    assert_eq!(lines, ["verdict: new", "pattern: p q", "steer: S.", "record: workspace:.workflow/gaps.json", &last]);
     let data: Value = serde_json::from_str(notice.data.as_ref().unwrap()).unwrap();
     assert_eq!(
         data,
         json!({
             "monitor": "m", "verdict": "new", "description": "x", "pattern": "p q", "steer": "S.",
-            "file": "workspace:.workflow/gaps.json",
+            "file": "workspace:.workflow/gaps.json", "finding": finding,
         })
     );
 }

@@ -5,10 +5,12 @@ use chaperone_sdk::Tone;
 use crate::fault::Fault;
 use crate::memory::{Memory, Watch};
 use crate::patterns::Pattern;
+use crate::proposals::Proposal;
 use crate::roster::Listed;
 use crate::rules::Rule;
 use crate::scope::Target;
 use crate::status;
+use crate::trust::Reason;
 use crate::when::When;
 
 /// What can be typed.
@@ -17,12 +19,21 @@ pub const HELP: &str = "\
 /monitors on | off                       watch again | pause all monitors for this session
 /monitors check                          say what is wrong with the monitors' files
 /monitors init                           add the bundled monitors to this project
+/monitors log [<name>] [<n>]             the latest judgements, with their numbers
+/monitors why <finding>                  how it came about: question, evidence, answer, what became of it
+/monitors wrong <finding>                it was no fault: count it, and add a rule
+/monitors cost                           calls, tokens and findings of each monitor
+/monitors trust [<name>|all]             what the project's monitors would do | let them act
+/monitors untrust <name>                 let it act no longer
 /monitors <name>                         one monitor: what it watches, how it stands
 /monitors <name> rules                   its rules, numbered
 /monitors <name> rules add <text>        add a rule for its judge
 /monitors <name> rules remove <n>        remove a rule
 /monitors <name> rules replace <n> <text>  put another text in the place of a rule
-/monitors <name> patterns                its patterns, numbered
+/monitors <name> patterns                its patterns, and those that it proposes, numbered
+/monitors <name> patterns approve <n>|all  let proposed patterns become patterns
+/monitors <name> patterns reject <n>|all   refuse them, for good
+/monitors <name> patterns undo           take the pattern that was learned last out again
 /monitors <name> dismiss                 silence it for this session
 /monitors <name> reset                   forget its state and bring it back
 /<name>                                  run a monitor whose event is \"command\"";
@@ -41,6 +52,9 @@ pub fn list(watch: &Watch, memory: &Memory) -> String {
         };
         let state = status::state(listed, watch, memory);
         text.push_str(&format!("\n  {} [{}{when}]{scope} — {state}", listed.name, listed.event));
+    }
+    if watch.roster.untrusted.iter().any(|monitor| monitor.reason != Reason::Refused) {
+        text.push_str("\n(some are not trusted: /monitors trust)");
     }
     if watch.roster.monitors.is_empty() {
         text.push_str("\n  (no monitors; /monitors init adds the bundled ones)");
@@ -106,6 +120,15 @@ pub fn patterns(name: &str, patterns: &[Pattern]) -> String {
         format!("\n{number}. [{severity}] {description}{source}")
     });
     format!("[{name}] patterns:{}", lines.collect::<String>())
+}
+
+/// What `/monitors <name> patterns` says of those that wait. Empty where none does.
+pub fn proposals(name: &str, proposals: &[&Proposal]) -> String {
+    if proposals.is_empty() {
+        return String::new();
+    }
+    let lines = (1..).zip(proposals).map(|(number, proposal)| format!("\n{number}. {}", proposal.description));
+    format!("\n[{name}] proposed, not in use (patterns approve <n>|all, patterns reject <n>|all):{}", lines.collect::<String>())
 }
 
 /// `/monitors <name> dismiss`

@@ -2,8 +2,9 @@
 
 use chaperone_sdk::CompletionItem;
 
-use super::grammar::{EDITS, VERBS, WORDS};
+use super::grammar::{ALL, EDITS, RULINGS, VERBS, WORDS};
 use crate::roster::Listed;
+use crate::trust::Standing;
 
 /// What could stand next on the line that was typed so far. Each value is the whole line.
 pub fn items(prefix: &str, monitors: &[Listed]) -> Vec<CompletionItem> {
@@ -16,6 +17,17 @@ pub fn items(prefix: &str, monitors: &[Listed]) -> Vec<CompletionItem> {
         [] => first_words(begun, monitors),
         [name] if is_monitor(name, monitors) => following(&words, begun, &VERBS, verb_hint),
         [name, "rules"] if is_monitor(name, monitors) => following(&words, begun, &EDITS, edit_hint),
+        [name, "patterns"] if is_monitor(name, monitors) => following(&words, begun, &RULINGS, ruling_hint),
+        [name, "patterns", "approve" | "reject"] if is_monitor(name, monitors) => {
+            following(&words, begun, &[ALL], |_| "All that are proposed")
+        }
+        ["log"] => names(&words, begun, monitors, |_| true),
+        ["trust"] => {
+            let mut items = names(&words, begun, monitors, |listed| matches!(listed.trust, Standing::Untrusted(_)));
+            items.extend(following(&words, begun, &[ALL], |_| "All monitors of the project"));
+            items
+        }
+        ["untrust"] => names(&words, begun, monitors, |listed| matches!(listed.trust, Standing::Trusted(_))),
         _ => Vec::new(),
     }
 }
@@ -27,6 +39,17 @@ fn first_words(begun: &str, monitors: &[Listed]) -> Vec<CompletionItem> {
         item(&listed.name, &listed.name, format!("{} → {verbs}", listed.description).trim_start().into())
     });
     words.chain(names).filter(|item| item.label.starts_with(begun)).collect()
+}
+
+fn names(
+    words: &[&str],
+    begun: &str,
+    monitors: &[Listed],
+    is_meant: impl Fn(&Listed) -> bool,
+) -> Vec<CompletionItem> {
+    let line = words.join(" ");
+    let meant = monitors.iter().filter(|listed| is_meant(listed) && listed.name.starts_with(begun));
+    meant.map(|listed| item(&format!("{line} {}", listed.name), &listed.name, listed.description.clone())).collect()
 }
 
 fn following(words: &[&str], begun: &str, next: &[&str], hint: fn(&str) -> &'static str) -> Vec<CompletionItem> {
@@ -49,6 +72,12 @@ fn word_hint(word: &str) -> &'static str {
         "off" => "Pause all monitors for this session",
         "check" => "Say what is wrong with the monitors' files",
         "init" => "Add the bundled monitors to this project",
+        "log" => "List the latest judgements: log [name] [number]",
+        "why" => "Say how a finding came about: why <finding>",
+        "wrong" => "Say that a finding was no fault: wrong <finding>",
+        "cost" => "Say what each monitor costs",
+        "trust" => "Say what the project's monitors would do, and let them act",
+        "untrust" => "Let a monitor act no longer",
         _ => "Say what can be typed here",
     }
 }
@@ -56,9 +85,17 @@ fn word_hint(word: &str) -> &'static str {
 fn verb_hint(verb: &str) -> &'static str {
     match verb {
         "rules" => "List, add, remove or replace its rules",
-        "patterns" => "List its patterns",
+        "patterns" => "List its patterns, approve or reject proposed ones",
         "dismiss" => "Silence it for this session",
         _ => "Forget its state and bring it back",
+    }
+}
+
+fn ruling_hint(ruling: &str) -> &'static str {
+    match ruling {
+        "approve" => "Let proposed patterns become patterns: approve <number>|all",
+        "reject" => "Refuse proposed patterns: reject <number>|all",
+        _ => "Take the pattern that was learned last out again",
     }
 }
 
@@ -85,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_first_word_is_a_word_of_the_command_or_a_monitor() {
-        assert_eq!(values(""), ["on", "off", "check", "init", "help", "style"]);
+        assert_eq!(values(""), ["on", "off", "check", "init", "log", "why", "wrong", "cost", "trust", "untrust", "help", "style"]);
         assert_eq!(values("o"), ["on", "off"]);
         assert_eq!(values("st"), ["style"]);
     }
@@ -103,8 +140,21 @@ mod tests {
     }
 
     #[test]
+    fn proposed_patterns_are_ruled_on_one_by_one_or_all_together() {
+        assert_eq!(values("style patterns "), ["style patterns approve", "style patterns reject", "style patterns undo"]);
+        assert_eq!(values("style patterns approve "), ["style patterns approve all"]);
+    }
+
+    #[test]
+    fn whom_to_trust_is_one_of_those_who_are_not() {
+        assert_eq!(values("log s"), ["log style"]);
+        assert_eq!(values("trust "), ["trust all"], "the user's own need no trust");
+        assert_eq!(values("untrust "), [""; 0]);
+    }
+
+    #[test]
     fn there_is_nothing_deeper_nothing_for_strangers_and_nothing_behind_a_leading_blank() {
-        for prefix in ["style rules add ", "style patterns ", "nope ", "on ", " ", " st"] {
+        for prefix in ["style rules add ", "style patterns undo ", "why ", "nope ", "on ", " ", " st"] {
             assert_eq!(values(prefix), [""; 0], "{prefix:?}");
         }
     }

@@ -15,6 +15,25 @@ pub enum Command {
     Check,
     /// Put the bundled monitors into the project.
     Init,
+    /// How a finding came about: its id or the beginning of it, or the number of a judgement.
+    Why(String),
+    /// A finding was no fault.
+    Wrong(String),
+    /// The latest judgements.
+    Log {
+        /// Of this monitor only.
+        monitor: Option<String>,
+        /// How many at most.
+        count: u32,
+    },
+    /// What the judges cost.
+    Cost,
+    /// Which monitors of the project are not trusted.
+    ListTrust,
+    /// Trust one, or all (none).
+    Trust(Option<String>),
+    /// Trust one no longer.
+    Untrust(String),
     /// Something about one monitor.
     Monitor {
         /// Its name.
@@ -31,8 +50,8 @@ pub enum Verb {
     Inspect,
     /// Its rules, or a change of them.
     Rules(Option<Edit>),
-    /// Its patterns.
-    Patterns,
+    /// Its patterns, or what is to become of those that it proposes.
+    Patterns(Option<Ruling>),
     /// Silence it for this session.
     Dismiss,
     /// Forget all that is remembered of it.
@@ -49,6 +68,26 @@ pub enum Edit {
     Remove(usize),
     /// Put this text in the place of one.
     Replace(usize, String),
+}
+
+/// What is to become of patterns that were proposed or learned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// They become patterns.
+    Approve(Which),
+    /// They do not, and are not proposed again.
+    Reject(Which),
+    /// The one that was learned last is taken out again.
+    Undo,
+}
+
+/// Which of the proposed patterns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one of that number in the list, from 1.
+    Number(usize),
+    /// All of them.
+    All,
 }
 
 /// Why a line means nothing.
@@ -74,22 +113,48 @@ pub enum Misspelt {
         /// What was typed.
         word: String,
     },
+    /// The word after `patterns` means nothing.
+    #[error("Unknown patterns action: {word}\nAvailable: {}", RULINGS.join(", "))]
+    PatternsAction {
+        /// What was typed.
+        word: String,
+    },
     /// The edit lacks something, or its number is none.
-    #[error("Usage: /monitors {name} rules {form}")]
+    #[error("Usage: /monitors {name} {form}")]
     Usage {
         /// The monitor.
         name: String,
         /// How the edit is written.
         form: &'static str,
     },
+    /// The command lacks something, or its number is none.
+    #[error("Usage: /monitors {form}")]
+    Form {
+        /// How the command is written.
+        form: &'static str,
+    },
+    /// There is no such monitor, where only a monitor can stand.
+    #[error("Unknown monitor: {word}")]
+    NoMonitor {
+        /// What was typed.
+        word: String,
+    },
 }
 
 /// The words that stand on their own.
-pub const WORDS: [&str; 5] = ["on", "off", "check", "init", "help"];
+pub const WORDS: [&str; 11] =
+    ["on", "off", "check", "init", "log", "why", "wrong", "cost", "trust", "untrust", "help"];
 /// The words that follow a monitor's name.
 pub const VERBS: [&str; 4] = ["rules", "patterns", "dismiss", "reset"];
 /// The words that follow `rules`.
 pub const EDITS: [&str; 3] = ["add", "remove", "replace"];
+/// The words that follow `patterns`.
+pub const RULINGS: [&str; 3] = ["approve", "reject", "undo"];
+/// Stands for all of a list.
+pub const ALL: &str = "all";
+
+/// How many judgements the log shows where nothing is said.
+pub const LOG_COUNT: u32 = 20;
 
 /// Reads what was typed after `/monitors`. A monitor's name beats a word of the command; words that nothing asks for are
 /// ignored; the text of a rule is taken as it stands between the blanks around it.
@@ -106,6 +171,21 @@ pub fn parse(arguments: &str, monitors: &[&str]) -> Result<Command, Misspelt> {
             "help" => Ok(Command::Help),
             "check" => Ok(Command::Check),
             "init" => Ok(Command::Init),
+            "cost" => Ok(Command::Cost),
+            "log" => log(rest),
+            "why" => finding(rest, "why <finding>").map(Command::Why),
+            "wrong" => finding(rest, "wrong <finding>").map(Command::Wrong),
+            "trust" => match split(rest).0 {
+                "" => Ok(Command::ListTrust),
+                name if monitors.contains(&name) => Ok(Command::Trust(Some(name.into()))),
+                ALL => Ok(Command::Trust(None)),
+                word => Err(Misspelt::NoMonitor { word: word.into() }),
+            },
+            "untrust" => match split(rest).0 {
+                "" => Err(Misspelt::Form { form: "untrust <name>" }),
+                name if monitors.contains(&name) => Ok(Command::Untrust(name.into())),
+                word => Err(Misspelt::NoMonitor { word: word.into() }),
+            },
             _ => Err(Misspelt::Monitor {
                 word: first.into(),
                 available: monitors.iter().map(|&name| name.into()).collect(),
@@ -115,7 +195,7 @@ pub fn parse(arguments: &str, monitors: &[&str]) -> Result<Command, Misspelt> {
     let verb = match split(rest) {
         ("", _) => Verb::Inspect,
         ("rules", rest) => Verb::Rules(edit(rest, first)?),
-        ("patterns", _) => Verb::Patterns,
+        ("patterns", rest) => Verb::Patterns(ruling(rest, first)?),
         ("dismiss", _) => Verb::Dismiss,
         ("reset", _) => Verb::Reset,
         (word, _) => return Err(Misspelt::Subcommand { word: word.into() }),
@@ -127,17 +207,57 @@ fn edit(text: &str, name: &str) -> Result<Option<Edit>, Misspelt> {
     let usage = |form| Misspelt::Usage { name: name.into(), form };
     match split(text) {
         ("", _) => Ok(None),
-        ("add", "") => Err(usage("add <text>")),
+        ("add", "") => Err(usage("rules add <text>")),
         ("add", text) => Ok(Some(Edit::Add(text.into()))),
         ("remove", rest) => {
-            number(split(rest).0).map(|number| Some(Edit::Remove(number))).ok_or_else(|| usage("remove <number>"))
+            number(split(rest).0).map(|number| Some(Edit::Remove(number))).ok_or_else(|| usage("rules remove <number>"))
         }
         ("replace", rest) => match split(rest) {
             (word, text) if !text.is_empty() => number(word).map(|number| Some(Edit::Replace(number, text.into()))),
             _ => None,
         }
-        .ok_or_else(|| usage("replace <number> <text>")),
+        .ok_or_else(|| usage("rules replace <number> <text>")),
         (word, _) => Err(Misspelt::RulesAction { word: word.into() }),
+    }
+}
+
+fn ruling(text: &str, name: &str) -> Result<Option<Ruling>, Misspelt> {
+    let which = |rest, form| match split(rest).0 {
+        ALL => Ok(Which::All),
+        word => number(word).map(Which::Number).ok_or(Misspelt::Usage { name: name.into(), form }),
+    };
+    match split(text) {
+        ("", _) => Ok(None),
+        ("approve", rest) => Ok(Some(Ruling::Approve(which(rest, "patterns approve <number>|all")?))),
+        ("reject", rest) => Ok(Some(Ruling::Reject(which(rest, "patterns reject <number>|all")?))),
+        ("undo", _) => Ok(Some(Ruling::Undo)),
+        (word, _) => Err(Misspelt::PatternsAction { word: word.into() }),
+    }
+}
+
+/// `log`, with a monitor, a number, or both.
+fn log(text: &str) -> Result<Command, Misspelt> {
+    let form = || Misspelt::Form { form: "log [<name>] [<number>]" };
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    let count = match words.last() {
+        Some(word) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let count = number(word).and_then(|count| u32::try_from(count).ok()).ok_or_else(form)?;
+            words.pop();
+            count
+        }
+        _ => LOG_COUNT,
+    };
+    match words.as_slice() {
+        [] => Ok(Command::Log { monitor: None, count }),
+        [name] => Ok(Command::Log { monitor: Some((*name).into()), count }),
+        _ => Err(form()),
+    }
+}
+
+fn finding(text: &str, form: &'static str) -> Result<String, Misspelt> {
+    match split(text).0 {
+        "" => Err(Misspelt::Form { form }),
+        finding => Ok(finding.into()),
     }
 }
 

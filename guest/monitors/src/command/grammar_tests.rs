@@ -113,7 +113,7 @@ fn unknown_words_after_a_name_are_named_beside_those_there_are() {
 
 #[test]
 fn patterns_dismiss_and_reset_are_understood_and_surplus_words_ignored() {
-    assert_eq!(read("style patterns"), about("style", Verb::Patterns));
+    assert_eq!(read("style patterns"), about("style", Verb::Patterns(None)));
     assert_eq!(read("style dismiss please"), about("style", Verb::Dismiss));
     assert_eq!(read("style reset now"), about("style", Verb::Reset));
     assert_eq!(read("style rules remove 3 please"), about("style", Verb::Rules(Some(Edit::Remove(3)))));

@@ -5,8 +5,9 @@ use chaperone_sdk::{FileError, Tone};
 
 use super::answers;
 use super::grammar::Edit;
+use crate::consent;
 use crate::desk::Desk;
-use crate::errand::{Errand, TRIES};
+use crate::errand::{Errand, RulesChange, TRIES, refusal};
 use crate::fault::Fault;
 use crate::roster::{self, Listed};
 use crate::rules::{self, NoSuchRule, Rule};
@@ -28,16 +29,16 @@ pub fn edit(desk: &mut Desk, listed: &Listed, edit: Edit) {
 
 /// The host has changed the file, or has not. A rule that is only added is tried again where the file was changed
 /// meanwhile; where a number is named, the user has to look again, since it may be another rule's by now.
-pub fn stored(
-    desk: &mut Desk,
-    name: &str,
-    edit: Edit,
-    was: Option<String>,
-    tries: u32,
-    outcome: Result<(), FileError>,
-) {
+pub fn stored(desk: &mut Desk, change: RulesChange, outcome: Result<(), FileError>) {
+    let RulesChange { monitor, edit, was, tries, keeps_trust } = change;
+    let name = monitor.as_str();
     match outcome {
-        Ok(()) => desk.cx.notify(done(name, &edit, was.as_deref().unwrap_or_default()), Tone::Normal),
+        Ok(()) => {
+            desk.cx.notify(done(name, &edit, was.as_deref().unwrap_or_default()), Tone::Normal);
+            if keeps_trust {
+                consent::renew(desk, name);
+            }
+        }
         Err(FileError::Conflict(_)) if matches!(edit, Edit::Add(_)) && tries + 1 < TRIES => {
             match desk.watch.roster.find(name).cloned() {
                 Some(listed) => send(desk, &listed, edit, tries + 1),
@@ -53,10 +54,12 @@ pub fn stored(
 
 fn send(desk: &mut Desk, listed: &Listed, edit: Edit, tries: u32) {
     let name = &listed.name;
-    let file = match roster::load(desk.cx, listed) {
-        Ok(monitor) => monitor.instructions,
+    let monitor = match roster::load(desk.cx, listed) {
+        Ok(monitor) => monitor,
         Err(fault) => return unreadable(desk, name, &fault),
     };
+    let keeps_trust = consent::holds(desk, listed, &monitor);
+    let file = monitor.instructions;
     let list = match rules::load(desk.cx, &file) {
         Ok(list) => list,
         Err(fault) => return unreadable(desk, name, &fault),
@@ -64,7 +67,8 @@ fn send(desk: &mut Desk, listed: &Listed, edit: Edit, tries: u32) {
     match change(&list, &edit, desk.cx.session().now) {
         Ok((was, change)) => {
             let id = desk.cx.patch(&file.mount, &file.path, change.initial, change.patch);
-            desk.watch.sent(id, Errand::Rules { monitor: name.clone(), edit, was, tries });
+            let monitor = name.clone();
+            desk.watch.sent(id, Errand::Rules(RulesChange { monitor, edit, was, tries, keeps_trust }));
         }
         Err(NoSuchRule { number, count }) => {
             desk.cx.notify(answers::no_such_rule(name, number, count), Tone::Error);

@@ -28,7 +28,7 @@ const ROOT: &[&str] = &[
 const SCOPE: &[&str] = &["target", "filter"];
 const FILTER: &[&str] = &["agent_type", "step_name", "workflow"];
 const CLASSIFY: &[&str] = &["model", "context", "excludes", "max_per_prompt", "prompt"];
-const PATTERNS: &[&str] = &["path", "learn"];
+const PATTERNS: &[&str] = &["path", "learn", "max_learned"];
 const INSTRUCTIONS: &[&str] = &["path"];
 const ACTIONS: &[&str] = &["on_flag", "on_new", "on_clean"];
 const ACTION: &[&str] = &["steer", "learn_pattern", "write"];
@@ -74,7 +74,8 @@ fn read(report: &mut Report, mount: &str, file: &str, text: &str) -> Option<Moni
     let when = when(report, &root);
     let classify = classify(report, &root);
     let patterns_file = patterns_path.and_then(|path| folder.resolve(report, patterns.pointer("path"), path));
-    let learn = patterns.flag(report, "learn", true);
+    let learn = learn(report, &patterns);
+    let max_learned = patterns.count(report, "max_learned", DEFAULT_MAX_LEARNED);
     let instructions_file =
         instructions_path.and_then(|path| folder.resolve(report, instructions.pointer("path"), &path));
     let actions = actions(report, &root, scope.target);
@@ -89,11 +90,30 @@ fn read(report: &mut Report, mount: &str, file: &str, text: &str) -> Option<Moni
         classify: classify?,
         patterns: patterns_file?,
         learn,
+        max_learned,
         instructions: instructions_file?,
         actions,
         ceiling,
         escalate,
     })
+}
+
+/// Files of version 0.1 know only `true` and `false`, and mean `true` where they say nothing.
+fn learn(report: &mut Report, patterns: &Fields) -> Learn {
+    match patterns.value("learn") {
+        None | Some(Value::Bool(true)) => Learn::Add,
+        Some(Value::Bool(false)) => Learn::Never,
+        Some(Value::String(word)) if word.trim() == "propose" => Learn::Propose,
+        Some(Value::String(word)) if matches!(word.trim(), "true" | "false") => {
+            report.warning(patterns.pointer("learn"), "is a word in quotes", "write it without the quotes");
+            if word.trim() == "true" { Learn::Add } else { Learn::Never }
+        }
+        Some(other) => {
+            let message = format!("{other} is neither true, false nor \"propose\"");
+            report.error(patterns.pointer("learn"), message, "write true, false or \"propose\"");
+            Learn::Never
+        }
+    }
 }
 
 fn name(report: &mut Report, root: &Fields, event: Trigger) -> Option<String> {

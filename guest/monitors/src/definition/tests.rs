@@ -66,7 +66,7 @@ fn what_a_file_leaves_out_has_the_documented_default() {
     assert_eq!(monitor.classify.context, [Collector::ToolResults, Collector::AssistantText]);
     assert_eq!(monitor.classify.excludes, [""; 0]);
     assert_eq!(monitor.classify.max_per_prompt.get(), 3);
-    assert!(monitor.learn);
+    assert_eq!((monitor.learn, monitor.max_learned.get()), (Learn::Add, 50));
     assert_eq!(monitor.instructions, Location { mount: "project".into(), path: "monitors/m.instructions.json".into() });
     assert_eq!(monitor.patterns, Location { mount: "project".into(), path: "monitors/m.patterns.json".into() });
     assert_eq!(monitor.actions, Actions::default());
@@ -114,7 +114,7 @@ fn everything_that_a_file_says_is_read() {
     assert_eq!(monitor.classify.excludes, ["other"]);
     assert_eq!(monitor.classify.max_per_prompt.get(), 7);
     assert_eq!(monitor.patterns.path, "shared/p.json");
-    assert!(!monitor.learn);
+    assert_eq!(monitor.learn, Learn::Never);
     assert_eq!(monitor.instructions.path, "monitors/rules/i.json");
     let Actions { on_flag: Some(flag), on_new: Some(new), on_clean: None } = monitor.actions else { panic!("actions") };
     assert_eq!(flag.steer.as_deref(), Some("Fix it."));
@@ -357,7 +357,11 @@ fn a_steer_that_says_nothing_is_none_and_one_that_nobody_hears_is_a_warning() {
 
 #[test]
 fn learning_is_on_unless_it_is_switched_off_and_only_on_new_learns() {
-    assert!(!is_warning(json!({"patterns": {"path": "p.json", "learn": "false"}}), "/patterns/learn").learn);
+    let learn = |learn: Value| json!({"patterns": {"path": "p.json", "learn": learn}});
+    assert_eq!(is_warning(learn(json!("false")), "/patterns/learn").learn, Learn::Never);
+    is_error(learn(json!("ask")), "/patterns/learn");
+    is_error(learn(json!(1)), "/patterns/learn");
+    is_error(json!({"patterns": {"path": "p.json", "max_learned": 0}}), "/patterns/max_learned");
     is_warning(on_flag(json!({"learn_pattern": true})), "/actions/on_flag/learn_pattern");
     is_error(json!({"actions": {"on_new": {"learn_pattern": 1}}}), "/actions/on_new/learn_pattern");
 }

@@ -1,19 +1,23 @@
 //! What follows a verdict.
 
-use chaperone_sdk::{Level, RequestId, Tone};
+use chaperone_sdk::{EntryId, Level, RequestId, Tone};
 
 use super::answer::{self, Found};
-use super::{JUDGED, ceiling_dialog, lessons, recording, telling};
+use super::telling::{self, Told};
+use super::{JUDGED, ceiling_dialog, lessons, recording};
 use crate::ceiling::{self, Passage};
-use crate::definition::{Action, Monitor};
+use crate::decision::{self, About};
+use crate::definition::{Action, Learn, Monitor};
 use crate::desk::Desk;
-use crate::errand::Record;
+use crate::errand::{Lesson, Record};
 use crate::evidence::Digest;
 use crate::finding;
+use crate::learning::Provenance;
 use crate::memory::{Flagged, Learning};
 use crate::patterns::{self, Severity};
-use crate::roster;
+use crate::roster::{self, Listed};
 use crate::steer::Kind;
+use crate::trust;
 use crate::verdict::Verdict;
 
 /// Why a monitor was judged.
@@ -38,6 +42,16 @@ pub struct Judged<'v> {
     pub occasion: Occasion,
     /// The call that it rests on.
     pub request: RequestId,
+    /// The newest entry of the evidence.
+    pub entry: Option<EntryId>,
+    /// Of the evidence.
+    pub evidence: Option<Digest>,
+}
+
+impl<'v> Judged<'v> {
+    fn about(&self) -> About<'v> {
+        About { monitor: self.monitor, request: self.request }
+    }
 }
 
 /// What the monitor's file wants done about a finding. None: it is only reported.
@@ -50,13 +64,14 @@ pub fn action(monitor: &Monitor, kind: Kind) -> Option<&Action> {
 
 /// What is to become a pattern.
 pub fn lesson<'v>(monitor: &Monitor, action: &Action, found: &Found<'v>) -> Option<&'v str> {
-    found.pattern.filter(|_| monitor.learn && action.learn_pattern)
+    found.pattern.filter(|_| monitor.learn != Learn::Never && action.learn_pattern)
 }
 
 /// Does what follows a verdict.
 pub fn follow(desk: &mut Desk, judged: &Judged) {
-    let Judged { monitor: name, verdict, occasion, .. } = *judged;
+    let Judged { monitor: name, verdict, occasion, evidence, .. } = *judged;
     if let Verdict::Unknown { reason } = verdict {
+        judged.about().came(desk.cx, decision::NO_VERDICT, None, evidence);
         return unknown(desk, name, reason, occasion);
     }
     let notes = desk.memory.notes(name);
@@ -68,7 +83,7 @@ pub fn follow(desk: &mut Desk, judged: &Judged) {
         notes.judged.push(digest);
     }
     let monitor = match desk.watch.roster.find(name).cloned() {
-        Some(listed) => roster::load(desk.cx, &listed).map_err(|fault| fault.to_string()),
+        Some(listed) => load(desk, &listed),
         None => Err("the monitor is no longer there".into()),
     };
     let monitor = monitor.inspect_err(|reason| desk.cx.log(Level::Warn, format!("[{name}] {reason}"))).ok();
@@ -76,6 +91,13 @@ pub fn follow(desk: &mut Desk, judged: &Judged) {
         None => clean(desk, judged, monitor.as_ref()),
         Some(found) => wrong(desk, judged, &found, monitor.as_ref()),
     }
+}
+
+/// What a monitor's file says, if it may act as it is now.
+fn load(desk: &Desk, listed: &Listed) -> Result<Monitor, String> {
+    let monitor = roster::load(desk.cx, listed).map_err(|fault| fault.to_string())?;
+    trust::check_definition(desk.cx, listed, &monitor)?;
+    Ok(monitor)
 }
 
 fn unknown(desk: &mut Desk, name: &str, reason: &str, occasion: Occasion) {
@@ -92,33 +114,37 @@ fn unknown(desk: &mut Desk, name: &str, reason: &str, occasion: Occasion) {
 
 fn clean(desk: &mut Desk, judged: &Judged, monitor: Option<&Monitor>) {
     let name = judged.monitor;
+    judged.about().came(desk.cx, decision::PASSED, None, judged.evidence);
     desk.memory.notes(name).count = 0;
     if matches!(judged.occasion, Occasion::Command { .. }) {
         desk.cx.notify(format!("[{name}] CLEAN"), Tone::Success);
     }
     if let Some(write) = monitor.and_then(|monitor| recording::write(monitor, None)) {
-        let record = record(desk, judged, None, "No issue found", Severity::Info);
+        let id = finding_id(desk, judged);
+        let record = record(desk, judged, id, None, "No issue found", Severity::Info);
         recording::send(desk, record, write);
     }
 }
 
 fn wrong(desk: &mut Desk, judged: &Judged, found: &Found, monitor: Option<&Monitor>) {
     let Judged { monitor: name, occasion, .. } = *judged;
+    let finding = finding_id(desk, judged);
+    judged.about().came(desk.cx, decision::NOTED, Some(&finding), judged.evidence);
     let action = monitor.and_then(|monitor| action(monitor, found.kind));
     let (Some(monitor), Some(action)) = (monitor, action) else {
-        return telling::wrong(desk, name, found, None, None, occasion);
+        return telling::wrong(desk, name, found, &Told { finding: &finding, steer: None, file: None }, occasion);
     };
     let steer = monitor.steer(action);
     let file = action.write.as_ref().map(|write| format!("{}:{}", write.file.mount, write.file.path));
-    telling::wrong(desk, name, found, steer, file.as_deref(), occasion);
+    telling::wrong(desk, name, found, &Told { finding: &finding, steer, file: file.as_deref() }, occasion);
     if let Some(write) = &action.write {
         let known = patterns::load(desk.cx, &monitor.patterns).map(|list| list.entries).unwrap_or_default();
         let severity = patterns::severity_of(&known, found.description);
-        let record = record(desk, judged, Some(found.kind), found.description, severity);
+        let record = record(desk, judged, finding.clone(), Some(found.kind), found.description, severity);
         recording::send(desk, record, write);
     }
     let learning = match lesson(monitor, action, found) {
-        Some(pattern) => lessons::learn(desk, monitor, pattern, 0),
+        Some(pattern) => lessons::learn(desk, monitor, to_learn(desk, judged, pattern, finding)),
         None => Learning::No,
     };
     // Who runs a dismissed monitor wants its answer; the agent is still spared its words.
@@ -130,6 +156,7 @@ fn wrong(desk: &mut Desk, judged: &Judged, found: &Found, monitor: Option<&Monit
             description: found.description.into(),
             steer: steer.into(),
             ceiling: monitor.ceiling.get(),
+            request: judged.request,
             learning,
             at_once: matches!(occasion, Occasion::Command { .. }),
         };
@@ -137,16 +164,42 @@ fn wrong(desk: &mut Desk, judged: &Judged, found: &Found, monitor: Option<&Monit
     }
 }
 
-/// What is needed to write a finding down.
-fn record(desk: &Desk, judged: &Judged, verdict: Option<Kind>, description: &str, severity: Severity) -> Record {
+fn finding_id(desk: &Desk, judged: &Judged) -> String {
     let session = desk.cx.session();
+    finding::id(judged.monitor, session.now, judged.request, &session.session_id)
+}
+
+/// What is needed to write a new pattern down.
+fn to_learn(desk: &Desk, judged: &Judged, pattern: &str, finding: String) -> Lesson {
+    let session = desk.cx.session().session_id;
+    Lesson {
+        monitor: judged.monitor.into(),
+        pattern: pattern.into(),
+        provenance: Provenance { session, entry: judged.entry.clone(), evidence: judged.evidence, finding },
+        request: judged.request,
+        tries: 0,
+        is_proposal: false,
+        keeps_trust: false,
+    }
+}
+
+/// What is needed to write a finding down.
+fn record(
+    desk: &Desk,
+    judged: &Judged,
+    id: String,
+    verdict: Option<Kind>,
+    description: &str,
+    severity: Severity,
+) -> Record {
     Record {
         monitor: judged.monitor.into(),
+        request: judged.request,
         verdict,
-        id: finding::id(judged.monitor, session.now, judged.request, &session.session_id),
+        id,
         description: description.into(),
         severity,
-        timestamp: session.now,
+        timestamp: desk.cx.session().now,
         file: String::new(),
         aside: None,
         tries: 0,
@@ -158,6 +211,6 @@ fn pass(desk: &mut Desk, monitor: &Monitor, flagged: Flagged) {
     match ceiling::passage(desk.memory.count(&monitor.name), monitor.ceiling, monitor.escalate) {
         Passage::Passes => desk.memory.run.flagged.push(flagged),
         Passage::Asks => ceiling_dialog::ask(desk, flagged),
-        Passage::Dismisses => ceiling_dialog::silence(desk, &monitor.name, &flagged.description),
+        Passage::Dismisses => ceiling_dialog::silence(desk, &monitor.name, Some(&flagged)),
     }
 }

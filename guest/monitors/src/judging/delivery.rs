@@ -3,6 +3,7 @@
 use chaperone_sdk::{Delivery, Injection, Level};
 
 use super::activation;
+use crate::decision::{self, About};
 use crate::desk::Desk;
 use crate::memory::{Flagged, Learning, Memory, Run};
 use crate::roster::{Listed, Roster};
@@ -81,13 +82,22 @@ pub fn inject(memory: &mut Memory, due: &[Flagged]) -> Injection {
 pub fn deliver(desk: &mut Desk) {
     let mut due = take_due(&mut desk.memory.run, &desk.watch.roster);
     if due.iter().any(|flagged| !flagged.at_once) && desk.cx.session().input_pending {
-        due.retain(|flagged| flagged.at_once);
+        for flagged in due.extract_if(.., |flagged| !flagged.at_once) {
+            about(&flagged).became(desk.cx, decision::DROPPED, Some("the user has spoken"));
+        }
         desk.cx.log(Level::Info, "findings were not passed on to the agent, since the user has spoken");
     }
     if !due.is_empty() {
         let message = inject(&mut desk.memory, &due);
         desk.cx.inject(message);
+        for flagged in &due {
+            about(flagged).became(desk.cx, decision::STEERED, None);
+        }
     }
+}
+
+fn about(flagged: &Flagged) -> About<'_> {
+    About { monitor: &flagged.monitor, request: flagged.request }
 }
 
 #[cfg(test)]
@@ -102,6 +112,7 @@ mod tests {
             description: description.into(),
             steer: "S.".into(),
             ceiling: 5,
+            request: 0,
             learning: Learning::No,
             at_once: false,
         }

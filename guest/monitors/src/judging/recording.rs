@@ -3,6 +3,7 @@
 use chaperone_sdk::failure::not_written;
 use chaperone_sdk::{FileError, Finding, Level, Tone};
 
+use crate::decision::{self, About};
 use crate::definition::{Monitor, Write};
 use crate::desk::Desk;
 use crate::errand::{Errand, Record, TRIES};
@@ -58,7 +59,8 @@ pub fn stored(desk: &mut Desk, record: Record, outcome: Result<(), FileError>) {
 }
 
 fn recorded(desk: &mut Desk, record: Record) {
-    let Record { monitor, verdict, id, description, file, aside, .. } = record;
+    let Record { monitor, request, verdict, id, description, file, aside, .. } = record;
+    About { monitor: &monitor, request }.became(desk.cx, decision::RECORDED, Some(&file));
     if let Some(reason) = aside {
         let text = format!("[{monitor}] Recorded in {file}, since {reason}");
         desk.cx.log(Level::Warn, text.clone());
@@ -70,6 +72,8 @@ fn recorded(desk: &mut Desk, record: Record) {
 }
 
 fn not_recorded(desk: &mut Desk, record: &Record, reason: &str) {
+    let about = About { monitor: &record.monitor, request: record.request };
+    about.became(desk.cx, decision::NOT_RECORDED, Some(reason));
     let text = format!("[{}] Not recorded, since {reason}: {}", record.monitor, record.description);
     desk.cx.log(Level::Error, text.clone());
     desk.cx.notify(text, Tone::Error);

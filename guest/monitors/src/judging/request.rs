@@ -6,7 +6,7 @@ use crate::definition::Monitor;
 use crate::evidence::{Digest, Window};
 use crate::roster::{self, Listed};
 use crate::template::Prompt;
-use crate::{patterns, rules};
+use crate::{patterns, rules, trust};
 
 /// The most tokens that a judge may write.
 pub const MAX_OUTPUT_TOKENS: u32 = 150;
@@ -36,6 +36,7 @@ pub fn question(cx: &Context, listed: &Listed, window: &Window, iteration: u32) 
         return Err(format!("there are no patterns in {}:{}", monitor.patterns.mount, monitor.patterns.path));
     }
     let rules = rules::load(cx, &monitor.instructions).map_err(|fault| fault.to_string())?.entries;
+    trust::check(cx, listed, &monitor)?;
     let evidence = window.evidence(&monitor.classify.context);
     let prompt = Prompt::new(&monitor.classify, &evidence, &patterns, &rules, iteration);
     Ok(Question { digest: evidence.digest(), request: request(monitor, prompt) })

@@ -11,8 +11,19 @@ use crate::steer::Kind;
 /// The kind of notice that shows a verdict.
 pub const CUSTOM_TYPE: &str = "monitor-verdict";
 
-/// A finding, what the agent is to be told, and the file that it goes to.
-pub fn wrong(desk: &mut Desk, name: &str, found: &Found, steer: Option<&str>, file: Option<&str>, occasion: Occasion) {
+/// What is told with a finding.
+pub struct Told<'a> {
+    /// Its id.
+    pub finding: &'a str,
+    /// What the agent is to be told.
+    pub steer: Option<&'a str>,
+    /// The file that it goes to.
+    pub file: Option<&'a str>,
+}
+
+/// A finding, and what is to be done about it.
+pub fn wrong(desk: &mut Desk, name: &str, found: &Found, told: &Told, occasion: Occasion) {
+    let &Told { finding, steer, file } = told;
     let description = one_line(found.description);
     let (tone, word) = match found.kind {
         Kind::Flag => (Tone::Error, "FLAG"),
@@ -23,6 +34,7 @@ pub fn wrong(desk: &mut Desk, name: &str, found: &Found, steer: Option<&str>, fi
         found.pattern.map(|pattern| format!("pattern: {}", one_line(pattern))),
         steer.map(|steer| format!("steer: {}", one_line(steer))),
         file.map(|file| format!("record: {file}")),
+        Some(format!("finding: {finding}")),
     ];
     desk.cx.show(Notice {
         custom_type: CUSTOM_TYPE.into(),
@@ -31,7 +43,7 @@ pub fn wrong(desk: &mut Desk, name: &str, found: &Found, steer: Option<&str>, fi
         data: Some(
             serde_json::json!({
                 "monitor": name, "verdict": found.kind, "description": found.description, "pattern": found.pattern,
-                "steer": steer, "file": file,
+                "steer": steer, "file": file, "finding": finding,
             })
             .to_string(),
         ),

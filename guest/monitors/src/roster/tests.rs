@@ -9,7 +9,8 @@ struct Finder;
 
 impl Plugin for Finder {
     fn describe(cx: &mut Context) -> Description {
-        let roster = discover(cx);
+        let words = trusting(discover(cx, &Words::new()));
+        let roster = discover(cx, &words);
         cx.set_state(Scope::Session, &roster);
         chaperone_sdk::describe("finder", "1", "Finds monitors", [Hook::SessionStart])
     }
@@ -23,6 +24,11 @@ impl Plugin for Finder {
             }
         }
     }
+}
+
+/// What a user says who trusts all that there is.
+fn trusting(roster: Roster) -> Words {
+    roster.untrusted.into_iter().map(|monitor| (monitor.name, trust::Word::Trusted(monitor.fingerprint))).collect()
 }
 
 fn host(files: &[(&str, &str, Value)]) -> FakeHost<Finder> {

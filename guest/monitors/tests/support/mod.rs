@@ -47,8 +47,15 @@ pub fn host(monitors: &[Value]) -> TestHost {
         host.put("project", &format!("monitors/{name}.patterns.json"), r#"[{"id":"p","description":"pd"}]"#);
     }
     host.fire(Event::Describe);
+    trust_all(&mut host);
     host.fire(Event::SessionStart { reason: StartReason::New });
     host
+}
+
+/// The user trusts all monitors of the project as they are now.
+pub fn trust_all(host: &mut TestHost) {
+    host.fire(Event::Command { name: "monitors".into(), arguments: "trust all".into() });
+    host.take_effects();
 }
 
 /// A session over one monitor `m`.

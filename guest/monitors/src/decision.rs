@@ -1,0 +1,80 @@
+//! What became of a judgement, for its trace: the words, and telling them to the host.
+
+use chaperone_sdk::{Context, Decision, RequestId, Subject};
+
+use crate::evidence::Digest;
+
+/// The verdict was clean.
+pub const PASSED: &str = "passed";
+/// There was no verdict.
+pub const NO_VERDICT: &str = "no_verdict";
+/// Something is wrong; the finding has its id from here on.
+pub const NOTED: &str = "noted";
+/// The agent was told.
+pub const STEERED: &str = "steered";
+/// The agent was to be told, and was not.
+pub const DROPPED: &str = "dropped";
+/// The finding stands in a file.
+pub const RECORDED: &str = "recorded";
+/// The finding was to be written to a file, and was not.
+pub const NOT_RECORDED: &str = "not_recorded";
+/// The new pattern is among the others.
+pub const LEARNED: &str = "learned";
+/// The new pattern waits for the user's word.
+pub const PROPOSED: &str = "proposed";
+/// The new pattern was not added.
+pub const NOT_LEARNED: &str = "not_learned";
+/// The monitor is at its ceiling: the user is asked.
+pub const CEILING: &str = "ceiling";
+/// The monitor fell silent.
+pub const DISMISSED: &str = "dismissed";
+/// The judge was not asked, since that was not needed.
+pub const SPARED: &str = "spared";
+/// The user says that it was no fault.
+pub const WRONG: &str = "wrong";
+
+/// The judgement that is spoken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About<'a> {
+    /// Whose.
+    pub monitor: &'a str,
+    /// The model call that it rests on.
+    pub request: RequestId,
+}
+
+impl About<'_> {
+    /// Tells the host what became of it.
+    pub fn became(self, cx: &mut Context, outcome: &str, detail: Option<&str>) {
+        cx.decided(self.decision(outcome, detail));
+    }
+
+    /// The verdict has come: the first thing that is told of a judgement.
+    pub fn came(self, cx: &mut Context, outcome: &str, finding: Option<&str>, evidence: Option<Digest>) {
+        let finding = finding.map(str::to_owned);
+        let evidence = evidence.map(|digest| digest.to_string());
+        cx.decided(Decision { finding, evidence, ..self.decision(outcome, None) });
+    }
+
+    fn decision(self, outcome: &str, detail: Option<&str>) -> Decision {
+        Decision {
+            watcher: self.monitor.into(),
+            subject: Subject::Call(self.request),
+            outcome: outcome.into(),
+            detail: detail.map(str::to_owned),
+            finding: None,
+            evidence: None,
+        }
+    }
+}
+
+/// A monitor did not ask its judge, since that was not needed.
+pub fn spared(cx: &mut Context, monitor: &str, reason: &str, evidence: Option<Digest>) {
+    cx.decided(Decision {
+        watcher: monitor.into(),
+        subject: Subject::Spared,
+        outcome: SPARED.into(),
+        detail: Some(reason.into()),
+        finding: None,
+        evidence: evidence.map(|digest| digest.to_string()),
+    });
+}
