@@ -178,7 +178,9 @@ pub fn judgements(host: &TestHost) -> Vec<&Judgement> {
 /// The open dialogs: id, title, body.
 pub fn dialogs(host: &TestHost) -> Vec<(RequestId, &str, &str)> {
     let dialogs = host.effects().iter().filter_map(|effect| match effect {
-        Effect::Ask { id, prompt: Prompt::Confirm((title, body)) } => Some((*id, title.as_str(), body.as_str())),
+        Effect::Ask { id, prompt: Prompt::Confirm((title, body)) | Prompt::Input((title, body)) } => {
+            Some((*id, title.as_str(), body.as_str()))
+        }
         _ => None,
     });
     dialogs.collect()
