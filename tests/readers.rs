@@ -10,8 +10,10 @@ use chaperone::llm::script::Script;
 use chaperone::replay::{ReplayError, replay};
 use chaperone::session::{self, Leaf, Step, TimedStep};
 use chaperone_contract::{Event, Location};
+use chaperone_monitors::learning::{self, Provenance, Reported};
+use chaperone_monitors::sidecar::Sidecar;
 use chaperone_monitors::verdict::Verdict;
-use chaperone_monitors::{definition, learning, patterns, rules};
+use chaperone_monitors::{definition, patterns, proposals, rules};
 use chaperone_stop_guard::config::Config as StopConfig;
 use chaperone_stop_guard::verdict::{Decision, Verdict as StopVerdict};
 
@@ -77,12 +79,40 @@ pub fn patterns(bytes: &[u8]) {
         Ok(list) => {
             let _ = patterns::list(&list.entries);
             let _ = patterns::severity_of(&list.entries, &text);
-            if let Some(learned) = learning::learn(&list, "A pattern that nobody has", 0) {
+            let provenance = Provenance { session: "s".into(), entry: None, evidence: None, finding: "f".into() };
+            let reported = Reported { pattern: "A pattern that nobody has", provenance: &provenance, now: 0 };
+            if let Ok(learned) = learning::learn(&list, &Sidecar::default(), &reported, usize::MAX) {
                 applies(&text, &learned.change.initial, &learned.change.patch);
+            }
+            if let Some((_, change)) = learning::unlearn(&text) {
+                applies(&text, &change.initial, &change.patch);
             }
         }
         Err(fault) => drop(fault.to_string()),
     }
+}
+
+/// What a monitor proposes: reading it, and deciding about it.
+pub fn proposals(bytes: &[u8]) {
+    let text = text(bytes);
+    match proposals::parse("project", "monitors/m.proposed.json", &text) {
+        Ok(list) => {
+            for proposal in list.open() {
+                for change in [proposal.remove(), proposal.reject(0)] {
+                    applies(&text, &change.initial, &change.patch);
+                }
+                let approved = learning::approve(&Sidecar::default(), proposal, usize::MAX, 0);
+                assert!(approved.is_ok(), "there is room in an empty list");
+            }
+        }
+        Err(fault) => drop(fault.to_string()),
+    }
+}
+
+/// A text that may hold secrets.
+pub fn redact(bytes: &[u8]) {
+    let once = chaperone::traces::redact(&text(bytes)).into_owned();
+    assert_eq!(chaperone::traces::redact(&once), once, "what was left out is not taken for a secret again");
 }
 
 /// The user's rules for a monitor.

@@ -18,3 +18,7 @@ mod run;
 mod stop_guard;
 #[path = "cli/support.rs"]
 mod support;
+#[path = "cli/traces.rs"]
+mod traces;
+#[path = "cli/trust.rs"]
+mod trust;

@@ -339,6 +339,7 @@ async fn the_same_evidence_is_judged_once() {
     let mut seen = Seen::default();
     let plugin = stage.plugin("monitors", stage::monitors(), stage.dry());
     let mut session = stage.session(vec![plugin], Arc::new(Judge("CLEAN")), &mut seen);
+    session.command("monitors", "trust all", &mut seen).unwrap();
     session.event(&Event::SessionStart { reason: StartReason::New }, &mut seen).unwrap();
     session.append(user("u1", "do it")).unwrap();
     for id in ["a1", "a2", "a3"] {
@@ -362,6 +363,7 @@ async fn evidence_that_is_being_judged_is_not_judged_beside_that() {
     let mut seen = Seen::default();
     let plugin = stage.plugin("monitors", stage::monitors(), stage.dry());
     let mut session = stage.session(vec![plugin], Arc::new(Silence), &mut seen);
+    session.command("monitors", "trust all", &mut seen).unwrap();
     session.event(&Event::SessionStart { reason: StartReason::New }, &mut seen).unwrap();
     session.append(user("u1", "do it")).unwrap();
     session.append(answer("a1", "done")).unwrap();

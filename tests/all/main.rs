@@ -11,3 +11,4 @@ mod readers;
 mod sessions;
 mod stop_guard;
 mod tape;
+mod traces;

@@ -230,6 +230,22 @@ fn patterns() {
 }
 
 #[test]
+fn proposals() {
+    let own = r#"[{"id": "a", "description": "Says sorry", "provenance": {"session": "s", "finding": "f"}},
+        {"id": "b", "description": "Says please", "rejected_at": "2026-01-01T00:00:00Z"}]"#;
+    survives(readers::proposals, &[own.into(), "[]".into()]);
+}
+
+#[test]
+fn secrets() {
+    let texts = [
+        "Authorization: Bearer abcdefghijklmnopqrst\nexport API_KEY='abcdefgh12345678' && git clone https://me:pw@host/x",
+        "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n{\"client_secret\": \"abcdefgh\"}",
+    ];
+    survives(readers::redact, &texts.map(Vec::from));
+}
+
+#[test]
 fn instructions() {
     let own = r#"["Leave generated files alone", {"text": "Numbers stay", "added_at": "2026-01-01T00:00:00Z"}]"#;
     survives(readers::instructions, &[own.into(), "[]".into()]);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use chaperone::config::Config;
-use chaperone::drive::{Grants, Running, Session, Setup};
+use chaperone::drive::{Grants, Memory, Running, Session, Setup};
 use chaperone::files::{Folder, Locks, Mounts, Overlay, Storage};
 use chaperone::llm::Provider;
 use chaperone::plugin::{Cache, Plugin};
@@ -141,6 +141,21 @@ impl Stage {
     ) -> Session {
         let snapshot = Snapshot { cwd: self.project().display().to_string(), ..snapshot() };
         let setup = Setup { recorder, ..Setup::new(snapshot, plugins, provider) };
+        Session::new(setup, seen).unwrap()
+    }
+
+    /// Begins a session of these plugins that is remembered.
+    pub fn remembered_session(
+        &self,
+        id: &str,
+        plugins: Vec<Running>,
+        provider: Arc<dyn Provider>,
+        memory: Memory,
+        seen: &mut Seen,
+    ) -> Session {
+        let snapshot =
+            Snapshot { cwd: self.project().display().to_string(), session_id: id.into(), ..snapshot() };
+        let setup = Setup { memory: Some(memory), ..Setup::new(snapshot, plugins, provider) };
         Session::new(setup, seen).unwrap()
     }
 }

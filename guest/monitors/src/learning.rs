@@ -34,6 +34,17 @@ pub struct Provenance {
     pub finding: String,
 }
 
+/// A pattern that a judge reports as new.
+#[derive(Clone, Copy, Debug)]
+pub struct Reported<'a> {
+    /// In the judge's words.
+    pub pattern: &'a str,
+    /// Where it is from.
+    pub provenance: &'a Provenance,
+    /// When.
+    pub now: Timestamp,
+}
+
 /// A pattern that is not in the list yet, and what puts it there, or among the proposed ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learned {
@@ -72,16 +83,14 @@ pub enum NotLearned {
 pub fn learn(
     list: &Sidecar<Pattern>,
     proposals: &Sidecar<Proposal>,
-    pattern: &str,
+    reported: &Reported,
     max: usize,
-    provenance: &Provenance,
-    now: Timestamp,
 ) -> Result<Learned, NotLearned> {
-    let description = admit(list, proposals, pattern)?;
+    let description = admit(list, proposals, reported.pattern)?;
     has_room(list, max)?;
     let id = free_id(&list.entries, &description);
-    let mut entry = entry(&id, &description, provenance);
-    entry.insert("learned_at".into(), clock::iso(now).into());
+    let mut entry = entry(&id, &description, reported.provenance);
+    entry.insert("learned_at".into(), clock::iso(reported.now).into());
     Ok(Learned { id, change: list.append(&Value::Object(entry)), description })
 }
 
@@ -92,12 +101,10 @@ pub fn learn(
 pub fn propose(
     list: &Sidecar<Pattern>,
     proposals: &Sidecar<Proposal>,
-    pattern: &str,
+    reported: &Reported,
     max: usize,
-    provenance: &Provenance,
-    now: Timestamp,
 ) -> Result<Learned, NotLearned> {
-    let description = admit(list, proposals, pattern)?;
+    let description = admit(list, proposals, reported.pattern)?;
     let (key, open) = (key(&description), proposals.open());
     if open.iter().any(|proposal| self::key(&proposal.description) == key) {
         return Err(NotLearned::Proposed);
@@ -106,8 +113,8 @@ pub fn propose(
         return Err(NotLearned::Full(open.len()));
     }
     let id = free_id(&list.entries, &description);
-    let mut entry = entry(&id, &description, provenance);
-    entry.insert("proposed_at".into(), clock::iso(now).into());
+    let mut entry = entry(&id, &description, reported.provenance);
+    entry.insert("proposed_at".into(), clock::iso(reported.now).into());
     Ok(Learned { id, change: proposals.append(&Value::Object(entry)), description })
 }
 
@@ -248,7 +255,13 @@ mod tests {
     }
 
     fn learned(list: &Sidecar<Pattern>, pattern: &str) -> Result<Learned, NotLearned> {
-        learn(list, &Sidecar::default(), pattern, 50, &provenance(), 0)
+        learn(list, &Sidecar::default(), &reported(pattern), 50)
+    }
+
+    /// A pattern that was reported in March 2026.
+    fn reported(pattern: &str) -> Reported<'_> {
+        let provenance = Box::leak(Box::new(provenance()));
+        Reported { pattern, provenance, now: 1_773_541_800_000 }
     }
 
     fn proposals(text: &str) -> Sidecar<Proposal> {
@@ -257,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_new_pattern_is_added_behind_the_others_with_its_provenance() {
-        let learned = learn(&list(FILE), &Sidecar::default(), "Deletes  tests\n to pass ", 50, &provenance(), 1_773_541_800_000).unwrap();
+        let learned = learned(&list(FILE), "Deletes  tests\n to pass ").unwrap();
         let before: Value = serde_json::from_str(FILE).unwrap();
         let after = apply(&learned.change, Some(FILE)).unwrap();
         assert_eq!(after[0], before[0]);
@@ -337,7 +350,7 @@ mod tests {
             {"id": "a", "description": "a", "source": "bundled"}, {"id": "b", "description": "b", "source": "learned"},
         ]);
         let list = list(&text.to_string());
-        let capped = |max| learn(&list, &Sidecar::default(), "c", max, &provenance(), 0);
+        let capped = |max| learn(&list, &Sidecar::default(), &reported("c"), max);
         assert_eq!(capped(1), Err(NotLearned::Full(1)));
         assert!(capped(2).is_ok());
     }
@@ -346,28 +359,26 @@ mod tests {
     fn d15_what_the_user_refused_is_neither_learned_nor_proposed_again() {
         let refused = proposals(r#"[{"id":"x","description":"Says nothing at all","rejected_at":"2026-03-15T02:30:00.000Z"}]"#);
         let (list, again) = (list("[]"), "says NOTHING at all.");
-        assert_eq!(learn(&list, &refused, again, 50, &provenance(), 0), Err(NotLearned::Rejected));
-        assert_eq!(propose(&list, &refused, again, 50, &provenance(), 0), Err(NotLearned::Rejected));
+        assert_eq!(learn(&list, &refused, &reported(again), 50), Err(NotLearned::Rejected));
+        assert_eq!(propose(&list, &refused, &reported(again), 50), Err(NotLearned::Rejected));
     }
 
     #[test]
     fn a_proposal_is_made_once_and_gets_into_the_list_with_its_provenance() {
         let list = list(FILE);
-        let proposed = propose(&list, &Sidecar::default(), "Deletes tests", 50, &provenance(), 0).unwrap();
+        let proposed = propose(&list, &Sidecar::default(), &reported("Deletes tests"), 50).unwrap();
         let file = apply(&proposed.change, None).unwrap().to_string();
         let proposals = proposals(&file);
-        assert_eq!(
-            propose(&list, &proposals, "deletes tests!", 50, &provenance(), 0),
-            Err(NotLearned::Proposed)
-        );
-        assert_eq!(propose(&list, &proposals, "another", 1, &provenance(), 0), Err(NotLearned::Full(1)));
-        let change = approve(&list, &proposals.entries[0], 50, 1_773_541_800_000).unwrap().unwrap();
+        let again = reported("deletes tests!");
+        assert_eq!(propose(&list, &proposals, &again, 50), Err(NotLearned::Proposed));
+        assert_eq!(propose(&list, &proposals, &reported("another"), 1), Err(NotLearned::Full(1)));
+        let change = approve(&list, &proposals.entries[0], 50, 1_773_541_900_000).unwrap().unwrap();
         let after = apply(&change, Some(FILE)).unwrap();
         assert_eq!(after[1]["description"], "Deletes tests");
         assert_eq!(after[1]["source"], "learned");
         assert_eq!(after[1]["provenance"]["finding"], "m-1");
-        assert_eq!(after[1]["proposed_at"], "1970-01-01T00:00:00.000Z");
-        assert_eq!(after[1]["learned_at"], "2026-03-15T02:30:00.000Z");
+        assert_eq!(after[1]["proposed_at"], "2026-03-15T02:30:00.000Z");
+        assert_eq!(after[1]["learned_at"], "2026-03-15T02:31:40.000Z");
         let list = self::list(&after.to_string());
         assert_eq!(approve(&list, &proposals.entries[0], 50, 0), Ok(None), "it is known by now");
     }

@@ -5,6 +5,7 @@ mod eval;
 mod focus;
 mod json;
 mod monitors;
+mod remember;
 mod replay;
 mod report;
 mod run;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 
+use super::monitors::trust::{Trust, Word};
 use super::report::{Format, Report};
 use super::watch::{Watch, Watched, watch};
-use super::{Status, setup, style};
+use super::{Status, remember, setup, style};
 use crate::record::Recorder;
 
 #[derive(clap::Args)]
@@ -39,6 +40,13 @@ pub struct Arguments {
     /// Write files, instead of showing what would be written
     #[arg(long)]
     write: bool,
+    /// Keep what plugins remember, and the traces of their judgements, as a live session does
+    #[arg(long)]
+    remember: bool,
+    /// Let all monitors of the project act. By default, those that `chaperone monitors trust` was told; with a scripted
+    /// judge, all
+    #[arg(long, conflicts_with = "remember")]
+    trust_project: bool,
     /// Record every hook to this file, for `chaperone replay`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -51,6 +59,9 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
     // Before an older recording is replaced, all that is needed for a new one must be there.
     let load = |storage| setup::plugins(&config, &arguments.plugins, &project, &storage);
     load(setup::storage(false)?)?;
+    let word = Word::of(arguments.trust_project, &config, &arguments.judge);
+    let trust = if arguments.remember { None } else { Some(Trust::of(word, &config, &project)?) };
+    let memory = if arguments.remember { remember::of_sessions(&config, &project)? } else { None };
     let read = |path: &PathBuf| Watched::read(path, arguments.leaf.as_deref());
     let sessions = arguments.sessions.iter().map(read).collect::<Result<Vec<_>>>()?;
     let mut recorder = arguments.record.as_deref().map(create).transpose()?;
@@ -58,10 +69,14 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
     for watched in &sessions {
         report.session(&watched.title, &watched.subtitle(&*provider), sessions.len() > 1);
         // Each session stands alone: what one would have written, another does not find.
-        let storage = setup::storage(arguments.write)?;
+        let mut plugins = load(setup::storage(arguments.write)?)?;
+        if let Some(trust) = &trust {
+            trust.tell(&mut plugins);
+        }
         let watchers = Watch {
             project: &project,
-            plugins: load(storage)?,
+            plugins,
+            memory: memory.clone(),
             provider: provider.clone(),
             judge: arguments.judge.model(&*provider),
             commands: &arguments.commands,

@@ -33,6 +33,22 @@ pub struct Judge {
 }
 
 impl Judge {
+    /// Whether a script answers the calls that name nobody.
+    pub fn is_script(&self, config: &Config) -> bool {
+        match (self.provider, &self.script) {
+            (Some(ProviderName::Script), _) | (None, Some(_)) => true,
+            (Some(_), _) => false,
+            (None, None) => match config.llm.provider.as_deref() {
+                Some(config::SCRIPT_PROVIDER) => true,
+                Some(name) => config
+                    .providers
+                    .get(name)
+                    .is_some_and(|provider| matches!(provider.kind, ProviderKind::Script(_))),
+                None => false,
+            },
+        }
+    }
+
     /// The model that is meant, by its full name.
     pub fn model(&self, provider: &dyn Provider) -> Option<ModelId> {
         self.model.clone().map(|model| ModelId { provider: provider.name().into(), model })

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::Report;
 use super::{setup, style};
-use crate::drive::{Running, Session, Setup};
+use crate::drive::{Memory, Running, Session, Setup};
 use crate::llm::Provider;
 use crate::project::Project;
 use crate::record::Recorder;
@@ -71,6 +71,8 @@ pub struct Watch<'w> {
     pub judge: Option<ModelId>,
     /// What the user types before the session ends, with or without a slash.
     pub commands: &'w [String],
+    /// Where states and traces are kept; none: they end with the session.
+    pub memory: Option<Memory>,
     /// Where every hook is written down, if anywhere.
     pub recorder: Option<Recorder>,
 }
@@ -81,10 +83,10 @@ pub fn watch(watched: &Watched, watch: Watch<'_>, report: &mut Report<'_>) -> Re
 }
 
 async fn follow(watched: &Watched, watch: Watch<'_>, report: &mut Report<'_>) -> Result<Option<Recorder>> {
-    let Watch { project, plugins, provider, judge, commands, recorder } = watch;
+    let Watch { project, plugins, provider, judge, commands, memory, recorder } = watch;
     let Recorded { id, created, .. } = &watched.recorded;
     let snapshot = setup::snapshot(id, project, Mode::Interactive, created.unwrap_or(0));
-    let setup = Setup { judge, recorder, ..Setup::new(snapshot, plugins, provider) };
+    let setup = Setup { judge, memory, recorder, ..Setup::new(snapshot, plugins, provider) };
     let mut session = Session::new(setup, report)?;
     let progress = progress(watched.steps.len());
     for step in &watched.steps {

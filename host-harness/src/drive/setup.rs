@@ -39,6 +39,7 @@ pub enum Dialogs {
 }
 
 /// Where states and traces are kept, and whose they are.
+#[derive(Clone)]
 pub struct Memory {
     /// The states of all plugins, and the traces of their judgements.
     pub store: Arc<Store>,

@@ -76,7 +76,7 @@ fn every_fault_is_told_with_its_place_and_its_mend() {
 .pi/monitors/broken.monitor.json:5:53: warning: /classify/prompt: does not tell the judge how to answer
     end it with: Reply CLEAN, FLAG:<description> or NEW:<pattern>|<description>
 .pi/monitors/broken.monitor.json:6:49: warning: /patterns/lern: `lern` is not a known field and has no effect
-    remove it, or write one of path, learn
+    remove it, or write one of path, learn, max_learned
 .pi/monitors/broken.monitor.json:8:47: error: /actions/on_flag/write/path: `/etc/gaps.json` must be relative to the project
     write a path from the project's folder, with / and without ..
 .pi/monitors/broken.monitor.json:10:3: error: /ceiling: `0` is not a whole number from 1

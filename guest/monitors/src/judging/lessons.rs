@@ -9,7 +9,7 @@ use crate::decision::{self, About};
 use crate::definition::{Learn, Monitor};
 use crate::desk::Desk;
 use crate::errand::{Errand, Lesson, TRIES, refusal};
-use crate::learning::{self, NotLearned};
+use crate::learning::{self, NotLearned, Reported};
 use crate::memory::{Flagged, Learning};
 use crate::{patterns, proposals, roster};
 
@@ -25,12 +25,13 @@ pub fn learn(desk: &mut Desk, monitor: &Monitor, lesson: Lesson) -> Learning {
         }
     };
     let is_proposal = monitor.learn == Learn::Propose;
-    let (learn, file): (fn(_, _, _, _, _, _) -> _, _) = match is_proposal {
+    let (learn, file): (fn(_, _, _, _) -> _, _) = match is_proposal {
         true => (learning::propose, proposals::file_beside(&monitor.patterns)),
         false => (learning::learn, monitor.patterns.clone()),
     };
-    let (max, now) = (monitor.max_learned.get() as usize, desk.cx.session().now);
-    let learned = match learn(&list, &proposals, &lesson.pattern, max, &lesson.provenance, now) {
+    let reported =
+        Reported { pattern: &lesson.pattern, provenance: &lesson.provenance, now: desk.cx.session().now };
+    let learned = match learn(&list, &proposals, &reported, monitor.max_learned.get() as usize) {
         Ok(learned) => learned,
         Err(reason) => {
             let cause = format!("{}: {reason}", lesson.monitor);

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use chaperone_contract::{Effect, Event, Mode, Notice, StartReason, Tone};
+use chaperone_contract::{Effect, Event, Mode, Notice, Scope, StartReason, Tone};
 
 use crate::cli::setup;
 use crate::config::{self, Config};
-use crate::drive::{HookRun, Note, Observer, Session, Setup};
+use crate::drive::{HookRun, Memory, Note, Observer, Session, Setup};
 use crate::files::{Change, Mounts, Storage};
 use crate::project::{self, Project};
 
@@ -59,7 +59,23 @@ pub enum Said {
 
 impl Monitors {
     /// Loads the plugin: the built-in one where the configuration has it, else the first that has the command.
-    pub fn open(config: &Config, project: Project, storage: &Storage) -> Result<Self> {
+    pub fn open(config: &Config, project: Project, storage: &Storage, memory: Option<Memory>) -> Result<Self> {
+        let found = Self::find(config, project, storage, memory)?;
+        found.with_context(|| {
+            format!(
+                "no plugin of the configuration has the command `/{COMMAND}`; add a [[plugin]] with component = \
+                 \"builtin:{COMMAND}\""
+            )
+        })
+    }
+
+    /// The same; none where no plugin has the command.
+    pub fn find(
+        config: &Config,
+        project: Project,
+        storage: &Storage,
+        memory: Option<Memory>,
+    ) -> Result<Option<Self>> {
         let is_builtin = |plugin: &&config::Plugin| plugin.component == config::Component::Builtin(COMMAND.into());
         let candidates = match config.plugins.iter().find(is_builtin) {
             Some(builtin) => std::slice::from_ref(builtin),
@@ -69,19 +85,22 @@ impl Monitors {
             let plugins = setup::plugins(config, std::slice::from_ref(&candidate.name), &project, storage)?;
             let now = jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0);
             let snapshot = setup::snapshot("monitors", &project, Mode::OneShot, now);
-            let setup = Setup::new(snapshot, plugins, Arc::new(setup::Nobody));
+            let memory = memory.clone();
+            let setup = Setup { memory, ..Setup::new(snapshot, plugins, Arc::new(setup::Nobody)) };
             let mut heard = Heard::default();
             let mut session = Session::new(setup, &mut heard)?;
             heard.said()?;
             if has_command(&session, COMMAND) {
                 let at_start = setup::block_on(start(&mut session))??;
-                return Ok(Self { project, session, at_start });
+                return Ok(Some(Self { project, session, at_start }));
             }
         }
-        bail!(
-            "no plugin of the configuration has the command `/{COMMAND}`; add a [[plugin]] with component = \
-             \"builtin:{COMMAND}\""
-        )
+        Ok(None)
+    }
+
+    /// What it remembers of the project.
+    pub fn remembered_of_project(&self) -> Option<Arc<[u8]>> {
+        self.session.plugins()[0].history.current().get(Scope::Project).cloned()
     }
 
     /// The plugin's name.
@@ -121,6 +140,15 @@ impl Monitors {
         let is_monitor = !self.completions(&format!("{name} "))?.is_empty();
         if !is_monitor && self.completions(name)?.iter().any(|value| value == name) {
             bail!("no monitor is called `{name}`, which is a word of `/{COMMAND}` itself");
+        }
+        Ok(())
+    }
+
+    /// That no monitor is called like a word of `/monitors`, which would then mean the monitor.
+    pub fn check_is_no_monitor(&mut self, word: &str) -> Result<()> {
+        let verbs = self.completions(&format!("{word} "))?;
+        if verbs.contains(&format!("{word} dismiss")) {
+            bail!("a monitor is called `{word}`, like the word of `/{COMMAND}`; give it another name");
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 mod check;
 pub mod component;
 mod test;
+pub mod trust;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Subcommand, ValueHint};
 
+use super::remember::{self, Access};
 use super::report::Format;
 use super::{Status, setup, style};
 use check::files;
@@ -57,8 +59,46 @@ enum Verb {
         #[command(subcommand)]
         edit: Option<Edit>,
     },
-    /// Lists what a monitor looks for
+    /// Lists what a monitor looks for and what it proposes, or decides about that
+    #[command(disable_help_subcommand = true)]
     Patterns {
+        /// The monitor
+        #[arg(value_parser = name)]
+        name: String,
+        #[command(subcommand)]
+        ruling: Option<Ruling>,
+    },
+    /// Lists the latest judgements of the project, with their numbers
+    Log {
+        /// Only those of this monitor
+        #[arg(value_parser = name)]
+        name: Option<String>,
+        /// How many
+        #[arg(short = 'n', long = "number", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+        count: Option<u32>,
+    },
+    /// Says how a finding came about: question, evidence, answer, and what became of it
+    Why {
+        /// The finding's id, the beginning of it, or the number of the judgement
+        #[arg(value_parser = name)]
+        finding: String,
+    },
+    /// Counts a finding as no fault, and says how to add a rule
+    Wrong {
+        /// The finding's id, the beginning of it, or the number of the judgement
+        #[arg(value_parser = name)]
+        finding: String,
+    },
+    /// Says what each monitor of the project has cost, and how often it was wrong
+    Cost,
+    /// Lists the monitors of the project that are not trusted and what they would do, or trusts them
+    Trust {
+        /// The monitor, or `all`
+        #[arg(value_parser = name)]
+        name: Option<String>,
+    },
+    /// Trusts a monitor of the project no longer
+    Untrust {
         /// The monitor
         #[arg(value_parser = name)]
         name: String,
@@ -100,6 +140,32 @@ enum Edit {
     },
 }
 
+#[derive(Subcommand)]
+enum Ruling {
+    /// Lets a proposed pattern become a pattern
+    Approve {
+        /// Its number in the list, or `all`
+        #[arg(value_name = "N", value_parser = which)]
+        which: String,
+    },
+    /// Refuses a proposed pattern for good
+    Reject {
+        /// Its number in the list, or `all`
+        #[arg(value_name = "N", value_parser = which)]
+        which: String,
+    },
+    /// Takes the pattern that was learned last out again
+    Undo,
+}
+
+fn which(text: &str) -> Result<String, String> {
+    let is_number = text.parse::<u32>().is_ok_and(|number| number > 0);
+    match is_number || text == "all" {
+        true => Ok(text.into()),
+        false => Err("write a number from 1, or `all`".into()),
+    }
+}
+
 /// What can be a monitor's name is the plugin's to say; what is more than one word would be another line to it.
 fn name(text: &str) -> Result<String, String> {
     match text.split_whitespace().eq([text]) {
@@ -119,18 +185,32 @@ pub fn monitors(arguments: &Arguments) -> Result<Status> {
     let place = &arguments.place;
     match &arguments.verb {
         Verb::List => list(place),
-        Verb::Show { name } => about(place, name, "", false),
-        Verb::Rules { name, edit: None } => about(place, name, " rules", false),
-        Verb::Rules { name, edit: Some(edit) } => about(place, name, &format!(" rules {}", line(edit)), true),
-        Verb::Patterns { name } => about(place, name, " patterns", false),
+        Verb::Show { name } => about(place, name, "", LOOKS),
+        Verb::Rules { name, edit: None } => about(place, name, " rules", LOOKS),
+        Verb::Rules { name, edit: Some(edit) } => about(place, name, &format!(" rules {}", line(edit)), CHANGES),
+        Verb::Patterns { name, ruling: None } => about(place, name, " patterns", LOOKS),
+        Verb::Patterns { name, ruling: Some(ruling) } => {
+            about(place, name, &format!(" patterns {}", words(ruling)), CHANGES)
+        }
+        Verb::Log { name, count } => {
+            let name = name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
+            let count = count.map(|count| format!(" {count}")).unwrap_or_default();
+            ask(place, &format!("log{name}{count}"), LOOKS)
+        }
+        Verb::Why { finding } => ask(place, &format!("why {finding}"), LOOKS),
+        Verb::Wrong { finding } => ask(place, &format!("wrong {finding}"), REMEMBERS),
+        Verb::Cost => ask(place, "cost", LOOKS),
+        Verb::Trust { name: None } => ask(place, "trust", LOOKS),
+        Verb::Trust { name: Some(name) } => ask(place, &format!("trust {name}"), REMEMBERS),
+        Verb::Untrust { name } => ask(place, &format!("untrust {name}"), REMEMBERS),
         Verb::Init => init(place),
-        Verb::Check { format } => check::check(&mut open(place, Root::Found, false)?, *format),
+        Verb::Check { format } => check::check(&mut open(place, Root::Found, LOOKS)?, *format),
         Verb::Test(arguments) => test::test(arguments, place),
     }
 }
 
 fn list(place: &Place) -> Result<Status> {
-    let mut monitors = open(place, Root::Found, false)?;
+    let mut monitors = open(place, Root::Found, LOOKS)?;
     let status = tell(&monitors.ask("")?)?;
     for said in monitors.said_at_start() {
         if let Said::Line { text, .. } = said {
@@ -146,7 +226,7 @@ fn list(place: &Place) -> Result<Status> {
 /// A folder that is named gets the monitors itself; otherwise the project does, which may be further up.
 fn init(place: &Place) -> Result<Status> {
     let root = if place.cwd.is_some() { Root::Here } else { Root::Found };
-    let mut monitors = open(place, root, true)?;
+    let mut monitors = open(place, root, CHANGES)?;
     let status = tell(&monitors.ask("init")?)?;
     let (muted, reset) = (style::MUTED, style::RESET);
     let root = monitors.project.root.display().to_string();
@@ -155,16 +235,48 @@ fn init(place: &Place) -> Result<Status> {
 }
 
 /// Asks about one monitor.
-fn about(place: &Place, name: &str, rest: &str, writes: bool) -> Result<Status> {
-    let mut monitors = open(place, Root::Found, writes)?;
+fn about(place: &Place, name: &str, rest: &str, hand: Hand) -> Result<Status> {
+    let mut monitors = open(place, Root::Found, hand)?;
     monitors.check_is_no_word(name)?;
     tell(&monitors.ask(&format!("{name}{rest}"))?)
 }
 
-fn open(place: &Place, root: Root, writes: bool) -> Result<Monitors> {
+/// Asks what `/monitors` is asked with this line. A monitor's name beats the words of the command, so none may be called
+/// like the one that is meant.
+fn ask(place: &Place, line: &str, hand: Hand) -> Result<Status> {
+    let mut monitors = open(place, Root::Found, hand)?;
+    let word = line.split(' ').next().unwrap_or_default();
+    monitors.check_is_no_monitor(word)?;
+    tell(&monitors.ask(line)?)
+}
+
+/// What a command may change.
+#[derive(Clone, Copy)]
+struct Hand {
+    /// Files of the project and of the user.
+    files: bool,
+    /// What is remembered of the project.
+    memory: Access,
+}
+
+const LOOKS: Hand = Hand { files: false, memory: Access::Read };
+const REMEMBERS: Hand = Hand { files: false, memory: Access::Write };
+/// Who changes a monitor's files keeps the trust in it.
+const CHANGES: Hand = Hand { files: true, memory: Access::Try };
+
+fn open(place: &Place, root: Root, hand: Hand) -> Result<Monitors> {
     let project = root.of(setup::project(place.cwd.as_deref())?, place.cwd.as_deref())?;
     let config = setup::config(place.config.as_deref(), &project)?;
-    Monitors::open(&config, project, &setup::storage(writes)?)
+    let memory = remember::of_project(&config, &project, hand.memory)?;
+    Monitors::open(&config, project, &setup::storage(hand.files)?, memory)
+}
+
+fn words(ruling: &Ruling) -> String {
+    match ruling {
+        Ruling::Approve { which } => format!("approve {which}"),
+        Ruling::Reject { which } => format!("reject {which}"),
+        Ruling::Undo => "undo".into(),
+    }
 }
 
 fn line(edit: &Edit) -> String {

@@ -15,7 +15,7 @@ const SUFFIX: &str = ".monitor.json";
 pub enum Kind {
     /// A monitor.
     Definition,
-    /// What it looks for.
+    /// What it looks for, or proposes to look for.
     Patterns,
     /// The user's rules for its judge.
     Rules,
@@ -85,7 +85,9 @@ fn lists(definition: &Location, text: &str) -> Vec<(Kind, Location)> {
     let path = |field: &str, default: String| value[field]["path"].as_str().map_or(default, str::to_owned);
     let patterns = path("patterns", format!("{stem}.patterns.json"));
     let rules = path("instructions", format!("{name}.instructions.json"));
-    [(Kind::Patterns, patterns), (Kind::Rules, rules)]
+    let proposals = patterns.strip_suffix(".json").unwrap_or(&patterns);
+    let proposals = format!("{}.proposed.json", proposals.strip_suffix(".patterns").unwrap_or(proposals));
+    [(Kind::Patterns, patterns), (Kind::Patterns, proposals), (Kind::Rules, rules)]
         .into_iter()
         .filter_map(|(kind, path)| {
             Some((kind, Location { path: beside(&definition.path, &path)?, ..definition.clone() }))
