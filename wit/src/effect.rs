@@ -46,6 +46,8 @@ pub enum Effect {
     Disarm { id: RequestId },
     /// `report.judged`
     Judged(Judgement),
+    /// `report.spared`
+    Spared(Sparing),
     /// `report.found`
     Found(Finding),
     /// `traces.decided`
@@ -74,6 +76,7 @@ impl Effect {
             Self::Arm { .. } => "arm",
             Self::Disarm { .. } => "disarm",
             Self::Judged(_) => "judged",
+            Self::Spared(_) => "spared",
             Self::Found(_) => "found",
             Self::Decided(_) => "decided",
             Self::Log { .. } => "log",

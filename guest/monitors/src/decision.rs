@@ -28,8 +28,6 @@ pub const NOT_LEARNED: &str = "not_learned";
 pub const CEILING: &str = "ceiling";
 /// The monitor fell silent.
 pub const DISMISSED: &str = "dismissed";
-/// The judge was not asked, since that was not needed.
-pub const SPARED: &str = "spared";
 /// The user says that it was no fault.
 pub const WRONG: &str = "wrong";
 
@@ -38,43 +36,35 @@ pub const WRONG: &str = "wrong";
 pub struct About<'a> {
     /// Whose.
     pub monitor: &'a str,
-    /// The model call that it rests on.
-    pub request: RequestId,
+    /// The model call that it rests on. None: rules made it, and there is nothing more to be told of it.
+    pub request: Option<RequestId>,
 }
 
 impl About<'_> {
     /// Tells the host what became of it.
     pub fn became(self, cx: &mut Context, outcome: &str, detail: Option<&str>) {
-        cx.decided(self.decision(outcome, detail));
+        if let Some(decision) = self.decision(outcome, detail) {
+            cx.decided(decision);
+        }
     }
 
     /// The verdict has come: the first thing that is told of a judgement.
     pub fn came(self, cx: &mut Context, outcome: &str, finding: Option<&str>, evidence: Option<Digest>) {
         let finding = finding.map(str::to_owned);
         let evidence = evidence.map(|digest| digest.to_string());
-        cx.decided(Decision { finding, evidence, ..self.decision(outcome, None) });
+        if let Some(decision) = self.decision(outcome, None) {
+            cx.decided(Decision { finding, evidence, ..decision });
+        }
     }
 
-    fn decision(self, outcome: &str, detail: Option<&str>) -> Decision {
-        Decision {
+    fn decision(self, outcome: &str, detail: Option<&str>) -> Option<Decision> {
+        Some(Decision {
             watcher: self.monitor.into(),
-            subject: Subject::Call(self.request),
+            subject: Subject::Call(self.request?),
             outcome: outcome.into(),
             detail: detail.map(str::to_owned),
             finding: None,
             evidence: None,
-        }
+        })
     }
-}
-
-/// A monitor did not ask its judge, since that was not needed.
-pub fn spared(cx: &mut Context, monitor: &str, reason: &str, evidence: Option<Digest>) {
-    cx.decided(Decision {
-        watcher: monitor.into(),
-        subject: Subject::Spared,
-        outcome: SPARED.into(),
-        detail: Some(reason.into()),
-        finding: None,
-        evidence: evidence.map(|digest| digest.to_string()),
-    });
 }

@@ -65,7 +65,7 @@ impl<'cx, 'host> Desk<'cx, 'host> {
             self.cx.cancel(id);
         }
         for Flagged { monitor, request, .. } in &flagged {
-            About { monitor, request: *request }.became(self.cx, decision::DROPPED, None);
+            About { monitor, request: Some(*request) }.became(self.cx, decision::DROPPED, None);
         }
         self.watch.outdate(monitor);
     }

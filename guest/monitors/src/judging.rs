@@ -10,10 +10,9 @@ pub mod recording;
 mod request;
 pub mod telling;
 
-use chaperone_sdk::{AgentKind, Context, Entry, Level, Scope, Tone};
+use chaperone_sdk::{AgentKind, Context, Entry, Level, Scope, Sparing, Tone};
 
 use crate::branch::{self, Ending};
-use crate::decision;
 use crate::definition::Trigger;
 use crate::desk::Desk;
 use crate::errand::Errand;
@@ -163,7 +162,7 @@ fn ask(desk: &mut Desk, listed: &Listed, window: &Window) {
             true => "the judge is left alone after a failure",
             false => "the judge was asked often enough for this message of the user",
         };
-        return decision::spared(desk.cx, name, reason, None);
+        return spare(desk, name, window, reason);
     }
     let question = match request::question(desk.cx, listed, window, desk.memory.count(name)) {
         Ok(question) => question,
@@ -173,10 +172,16 @@ fn ask(desk: &mut Desk, listed: &Listed, window: &Window) {
     let under_way = |judging: &Judging| judging.monitor == *name && judging.digest == digest;
     let is_known = desk.memory.notes(name).judged.contains(&digest) || desk.memory.run.judging.values().any(under_way);
     if is_known && !activation::counts(listed) {
-        return decision::spared(desk.cx, name, "this evidence was judged before", Some(digest));
+        return spare(desk, name, window, "this evidence was judged before");
     }
     let id = desk.cx.complete(question.request);
     desk.memory.notes(name).calls += 1;
     let entry = window.newest().map(|entry| entry.id.clone());
     desk.memory.run.judging.insert(id, Judging { monitor: name.clone(), digest, entry });
+}
+
+/// Tells the host that a judge was not asked.
+fn spare(desk: &mut Desk, name: &str, window: &Window, reason: &str) {
+    let entry = window.newest().map(|entry| entry.id.clone());
+    desk.cx.spared(Sparing { watcher: name.into(), reason: reason.into(), entry });
 }

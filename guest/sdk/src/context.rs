@@ -200,6 +200,11 @@ impl Context<'_> {
         self.host.perform(Unanswered::Judged(judgement));
     }
 
+    /// Reports that no judge was asked, and why not.
+    pub fn spared(&mut self, sparing: Sparing) {
+        self.host.perform(Unanswered::Spared(sparing));
+    }
+
     /// Reports a finding that stands in its file.
     pub fn found(&mut self, finding: Finding) {
         self.host.perform(Unanswered::Found(finding));

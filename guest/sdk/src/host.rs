@@ -63,6 +63,8 @@ pub enum Unanswered {
     Disarm(RequestId),
     /// `report.judged`
     Judged(Judgement),
+    /// `report.spared`
+    Spared(Sparing),
     /// `report.found`
     Found(Finding),
     /// `traces.decided`
@@ -85,6 +87,7 @@ impl From<Unanswered> for Effect {
             Unanswered::Set(scope, value) => Self::Set { scope, value },
             Unanswered::Disarm(id) => Self::Disarm { id },
             Unanswered::Judged(judgement) => Self::Judged(judgement),
+            Unanswered::Spared(sparing) => Self::Spared(sparing),
             Unanswered::Found(finding) => Self::Found(finding),
             Unanswered::Decided(decision) => Self::Decided(decision),
             Unanswered::Log(level, message) => Self::Log { level, message },

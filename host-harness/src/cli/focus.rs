@@ -22,6 +22,7 @@ fn concerns(effect: &Effect, monitor: &str) -> bool {
     let is_headed = |text: &str| text.starts_with(&format!("[{monitor}]"));
     match effect {
         Effect::Judged(judgement) => judgement.watcher == monitor,
+        Effect::Spared(sparing) => sparing.watcher == monitor,
         Effect::Found(finding) => finding.watcher == monitor,
         Effect::Decided(decision) => decision.watcher == monitor,
         Effect::Complete(call) => call.request.label == monitor,

@@ -140,6 +140,7 @@ impl Timeline {
             | Effect::Set { .. }
             | Effect::Arm { .. }
             | Effect::Disarm { .. }
+            | Effect::Spared(_)
             | Effect::Decided(_)
             | Effect::Log { .. } => Ok(()),
         }

@@ -43,6 +43,7 @@ impl Session {
                 | Effect::Show(_)
                 | Effect::Set { .. }
                 | Effect::Judged(_)
+                | Effect::Spared(_)
                 | Effect::Found(_)
                 | Effect::Decided(_)
                 | Effect::Log { .. } => {}

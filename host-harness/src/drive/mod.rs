@@ -471,12 +471,12 @@ impl Session {
                 if let Some(memory) = &self.memory {
                     memory.commit(&memory.owner(&self.snapshot, &self.plugins[index].name), entry.as_ref(), changed)?;
                 }
-                self.keep_traces(index, event, entry.as_ref(), &effects)?;
+                self.keep_traces(index, event, &effects)?;
                 self.carry_out(index, effects, observer);
                 Ok(Some((reply, outcome.reads)))
             }
             Err(_) => {
-                self.keep_traces(index, event, entry.as_ref(), &[])?;
+                self.keep_traces(index, event, &[])?;
                 if let Some(failures) = self.plugins[index].failed() {
                     observer.note(&self.plugins[index].name, &Note::Quarantined { failures });
                 }

@@ -50,7 +50,6 @@ impl Session {
         &mut self,
         index: usize,
         event: &Event,
-        entry: Option<&EntryId>,
         effects: &[Effect],
     ) -> Result<(), StoreError> {
         let mut call = match event {
@@ -65,7 +64,8 @@ impl Session {
                     let call = call.take_if(|call| judgement.request == Some(call.request_id));
                     kept.push(Kept::Judgement(judgement.clone(), call));
                 }
-                Effect::Decided(decision) => kept.push(Kept::Decision(decision.clone(), entry.cloned())),
+                Effect::Spared(sparing) => kept.push(Kept::Sparing(sparing.clone())),
+                Effect::Decided(decision) => kept.push(Kept::Decision(decision.clone())),
                 _ => {}
             }
         }

@@ -187,6 +187,9 @@ fn report(mut report: LinkerInstance<Call>) -> wasmtime::Result<()> {
     report.func_wrap("judged", |mut cx: Context, (judgement,): (Judgement,)| {
         cx.data_mut().perform(judgement.description.as_ref().map_or(0, String::len), Effect::Judged(judgement))
     })?;
+    report.func_wrap("spared", |mut cx: Context, (sparing,): (Sparing,)| {
+        cx.data_mut().perform(sparing.reason.len(), Effect::Spared(sparing))
+    })?;
     report.func_wrap("found", |mut cx: Context, (finding,): (Finding,)| {
         cx.data_mut().perform(finding.description.len(), Effect::Found(finding))
     })

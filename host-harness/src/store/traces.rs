@@ -61,6 +61,9 @@ CREATE INDEX IF NOT EXISTS consequence_of_trace ON consequence (trace);
 CREATE INDEX IF NOT EXISTS consequence_of_finding ON consequence (finding) WHERE finding IS NOT NULL;
 ";
 
+/// What became of a judgement that was not needed.
+const SPARED: &str = "spared";
+
 /// A model call that came to its end.
 #[derive(Clone, Debug)]
 pub struct CallTrace {
@@ -83,8 +86,10 @@ pub enum Kept {
     Call(Box<CallTrace>),
     /// A judgement, with the call that it rests on.
     Judgement(Judgement, Option<Box<CallTrace>>),
-    /// What became of one. Without a judgement, it stands at this entry.
-    Decision(Decision, Option<EntryId>),
+    /// A judgement that was not needed.
+    Sparing(Sparing),
+    /// What became of one.
+    Decision(Decision),
 }
 
 impl Store {
@@ -113,7 +118,8 @@ impl Store {
                 Kept::Judgement(judgement, call) => {
                     writer.trace(&judgement.watcher, Some(judgement), call.as_deref(), judgement.entry.as_ref())?
                 }
-                Kept::Decision(decision, entry) => writer.decision(decision, entry.as_ref())?,
+                Kept::Sparing(sparing) => writer.sparing(sparing)?,
+                Kept::Decision(decision) => writer.decision(decision)?,
             });
         }
         if newest % PRUNE_EVERY == 0 {
@@ -199,7 +205,7 @@ impl Store {
         let verdicts = Verdict::ALL.iter().map(|verdict| format!("COALESCE(SUM(verdict = '{}'), 0)", verdict.name()));
         let columns: Vec<String> = sums.into_iter().chain(verdicts).collect();
         let mut statement = connection.prepare_cached(&format!(
-            "SELECT watcher, MIN(at), COUNT(duration_ms), COUNT(error), {} FROM trace WHERE {condition} \
+            "SELECT watcher, MIN(at), COUNT(duration_ms), COUNT(error), SUM(duration_ms IS NULL), {} FROM trace WHERE {condition} \
              GROUP BY watcher ORDER BY watcher",
             columns.join(", ")
         ))?;
@@ -324,7 +330,7 @@ impl Writer<'_> {
     }
 
     /// A decision on what is not there (any more) has nowhere to stand, and is dropped.
-    fn decision(&self, decision: &Decision, entry: Option<&EntryId>) -> Result<TraceId, StoreError> {
+    fn decision(&self, decision: &Decision) -> Result<TraceId, StoreError> {
         let Owner { plugin, session, project } = self.owner;
         let id = match decision.subject {
             Subject::Call(request) => self
@@ -339,16 +345,35 @@ impl Writer<'_> {
                 .prepare_cached("SELECT id FROM trace WHERE plugin = ?1 AND project = ?2 AND id = ?3")?
                 .query_row(params![plugin, project, integer(id)], |row| row.get(0))
                 .optional()?,
-            Subject::Spared => Some(integer(self.trace(&decision.watcher, None, None, entry)?)),
         };
         let Some(id): Option<i64> = id else { return Ok(0) };
         let Decision { outcome, detail, finding, evidence, .. } = decision;
+        let detail = self.text(detail.as_deref());
+        self.consequence(id, outcome, detail.as_deref(), finding.as_deref(), evidence.as_deref())?;
+        Ok(natural(id))
+    }
+
+    /// What made a judgement needless is a rule's name, and no part of the conversation.
+    fn sparing(&self, sparing: &Sparing) -> Result<TraceId, StoreError> {
+        let id = self.trace(&sparing.watcher, None, None, sparing.entry.as_ref())?;
+        self.consequence(integer(id), SPARED, Some(&sparing.reason), None, None)?;
+        Ok(id)
+    }
+
+    fn consequence(
+        &self,
+        trace: i64,
+        outcome: &str,
+        detail: Option<&str>,
+        finding: Option<&str>,
+        evidence: Option<&str>,
+    ) -> Result<(), StoreError> {
         self.transaction
             .prepare_cached(
                 "INSERT INTO consequence (trace, at, outcome, detail, finding, evidence) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![id, integer(self.at), outcome, self.text(detail.as_deref()), finding, evidence])?;
-        Ok(natural(id))
+            .execute(params![trace, integer(self.at), outcome, detail, finding, evidence])?;
+        Ok(())
     }
 }
 
@@ -423,18 +448,19 @@ fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
         since: number(1)?,
         calls: number(2)?,
         failed: number(3)?,
+        spared: number(4)?,
         usage: Usage {
-            input: number(4)?,
-            output: number(5)?,
-            cache_read: number(6)?,
-            cache_write: number(7)?,
-            total: number(8)?,
+            input: number(5)?,
+            output: number(6)?,
+            cache_read: number(7)?,
+            cache_write: number(8)?,
+            total: number(9)?,
         },
-        duration_ms: number(9)?,
-        clean: number(10)?,
-        flag: number(11)?,
-        new: number(12)?,
-        unknown: number(13)?,
+        duration_ms: number(10)?,
+        clean: number(11)?,
+        flag: number(12)?,
+        new: number(13)?,
+        unknown: number(14)?,
         outcomes: Vec::new(),
     })
 }

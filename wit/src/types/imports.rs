@@ -360,6 +360,18 @@ record! {
 }
 
 record! {
+    /// A judgement that was not made, since nobody needed it.
+    Sparing {
+        /// Who would have judged, such as the name of a monitor.
+        watcher = "watcher": String,
+        /// What made it needless, such as `exempt: waiting_on_user`.
+        reason = "reason": String,
+        /// The newest entry of what would have been the evidence.
+        entry = "entry": Option<EntryId>,
+    }
+}
+
+record! {
     /// A finding that was written to a file.
     Finding {
         /// Unique among the findings.
@@ -383,8 +395,6 @@ variant! {
         Call(RequestId) = "call",
         /// The judgement of this trace.
         Trace(TraceId) = "trace",
-        /// A judgement that was not needed. It gets a trace of its own.
-        Spared = "spared",
     }
 }
 
@@ -395,7 +405,7 @@ record! {
         watcher = "watcher": String,
         /// Which judgement.
         subject = "subject": Subject,
-        /// A word for it, such as `steered`, `recorded`, `learned`, `exempt` or `wrong`.
+        /// A word for it, such as `steered`, `recorded`, `learned` or `wrong`.
         outcome = "outcome": String,
         /// More about it, such as the file of a record.
         detail = "detail": Option<String>,
@@ -509,6 +519,8 @@ record! {
         calls = "calls": u64,
         /// Model calls without an answer.
         failed = "failed": u64,
+        /// Judgements without a model call: made by rules, or not needed.
+        spared = "spared": u64,
         /// Tokens of all calls, as far as providers told.
         usage = "usage": Usage,
         /// How long all calls took together.

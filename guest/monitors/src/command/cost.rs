@@ -32,12 +32,9 @@ fn table(accounts: &[Account]) -> String {
 }
 
 fn line(account: &Account) -> String {
-    let Account { watcher, calls, failed, usage, clean, flag, new, unknown, .. } = account;
+    let Account { watcher, calls, failed, spared, usage, clean, flag, new, unknown, .. } = account;
     let failed = if *failed == 0 { String::new() } else { format!(" ({failed} failed)") };
-    let spared = match count(account, decision::SPARED) {
-        0 => String::new(),
-        spared => format!(", {spared} saved"),
-    };
+    let spared = if *spared == 0 { String::new() } else { format!(", {spared} saved") };
     let unknown = if *unknown == 0 { String::new() } else { format!(", {unknown} unknown") };
     format!(
         "  {watcher}: {calls} calls{failed}{spared}, {} tokens in, {} out; {clean} clean, {flag} flagged, {new} new{unknown}{}",
@@ -65,6 +62,7 @@ fn sum(accounts: &[Account]) -> Account {
     for account in &accounts[1..] {
         sum.calls += account.calls;
         sum.failed += account.failed;
+        sum.spared += account.spared;
         sum.duration_ms += account.duration_ms;
         for (sum, of_account) in [
             (&mut sum.usage.input, account.usage.input),
@@ -95,16 +93,14 @@ mod tests {
             since: 0,
             calls: 4,
             failed: 1,
+            spared: 2,
             usage: Usage { input: 100, output: 5, cache_read: 20, cache_write: 3, total: 128 },
             duration_ms: 10,
             clean: 2,
             flag,
             new: 0,
             unknown: 1,
-            outcomes: vec![
-                Tally { outcome: decision::SPARED.into(), count: 2 },
-                Tally { outcome: decision::WRONG.into(), count: wrong },
-            ],
+            outcomes: vec![Tally { outcome: decision::WRONG.into(), count: wrong }],
         }
     }
 

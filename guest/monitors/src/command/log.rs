@@ -1,6 +1,6 @@
 //! `/monitors log`: the latest judgements, one line each.
 
-use chaperone_sdk::{Selection, Tone, Trace, TraceQuery};
+use chaperone_sdk::{Consequence, Selection, Tone, Trace, TraceQuery};
 
 use super::why;
 use crate::clock;
@@ -30,8 +30,13 @@ pub fn line(trace: &Trace) -> String {
         shown.push('…');
     }
     let finding = why::finding(trace).map(|finding| format!(" ({finding})")).unwrap_or_default();
-    let became: Vec<String> =
-        trace.consequences.iter().map(|consequence| consequence.outcome.replace('_', " ")).collect();
+    let is_asked = trace.verdict.is_some() || trace.duration_ms.is_some();
+    let word = |consequence: &Consequence| match &consequence.detail {
+        // Why nobody was asked is all that there is to say.
+        Some(detail) if !is_asked => format!("{}: {detail}", consequence.outcome),
+        _ => consequence.outcome.replace('_', " "),
+    };
+    let became: Vec<String> = trace.consequences.iter().map(word).collect();
     let became = if became.is_empty() { String::new() } else { format!(" → {}", became.join(", ")) };
     format!("#{} {} {} [{}] {shown}{finding}{became}", trace.id, &at[..10], &at[11..16], trace.watcher)
 }

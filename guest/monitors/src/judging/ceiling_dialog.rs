@@ -55,5 +55,5 @@ pub fn silence(desk: &mut Desk, name: &str, flagged: Option<&Flagged>) {
 }
 
 fn about(flagged: &Flagged) -> About<'_> {
-    About { monitor: &flagged.monitor, request: flagged.request }
+    About { monitor: &flagged.monitor, request: Some(flagged.request) }
 }

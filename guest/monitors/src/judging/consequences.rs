@@ -50,7 +50,7 @@ pub struct Judged<'v> {
 
 impl<'v> Judged<'v> {
     fn about(&self) -> About<'v> {
-        About { monitor: self.monitor, request: self.request }
+        About { monitor: self.monitor, request: Some(self.request) }
     }
 }
 

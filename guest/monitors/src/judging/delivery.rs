@@ -97,7 +97,7 @@ pub fn deliver(desk: &mut Desk) {
 }
 
 fn about(flagged: &Flagged) -> About<'_> {
-    About { monitor: &flagged.monitor, request: flagged.request }
+    About { monitor: &flagged.monitor, request: Some(flagged.request) }
 }
 
 #[cfg(test)]

@@ -95,5 +95,5 @@ fn not_learned(desk: &mut Desk, lesson: &Lesson, reason: &str) {
 }
 
 fn about(lesson: &Lesson) -> About<'_> {
-    About { monitor: &lesson.monitor, request: lesson.request }
+    About { monitor: &lesson.monitor, request: Some(lesson.request) }
 }

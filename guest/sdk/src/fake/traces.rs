@@ -29,6 +29,13 @@ impl<P: Plugin> FakeHost<P> {
                     let call = answered.take_if(|answered| judgement.request == Some(answered.id));
                     self.trace(call, Some(judgement), judgement.request);
                 }
+                Effect::Spared(sparing) => {
+                    let (at, detail) = (self.session.now, Some(sparing.reason.clone()));
+                    let spared = Consequence { at, outcome: "spared".into(), detail, finding: None };
+                    let trace = self.empty_trace(sparing.watcher.clone());
+                    let entry = sparing.entry.clone();
+                    self.traces.push(Trace { entry, consequences: vec![spared], ..trace });
+                }
                 Effect::Decided(decision) => self.decided(decision),
                 _ => {}
             }
@@ -73,12 +80,6 @@ impl<P: Plugin> FakeHost<P> {
         let id = match decision.subject {
             Subject::Call(request) => self.traced.get(&request).copied(),
             Subject::Trace(id) => Some(id),
-            Subject::Spared => {
-                let trace = self.empty_trace(decision.watcher.clone());
-                let id = trace.id;
-                self.traces.push(trace);
-                Some(id)
-            }
         };
         let at = self.session.now;
         if let Some(trace) = self.traces.iter_mut().find(|trace| Some(trace.id) == id) {
@@ -154,6 +155,7 @@ fn empty_account(first: &Trace) -> Account {
         since: first.at,
         calls: 0,
         failed: 0,
+        spared: 0,
         usage: Usage { input: 0, output: 0, cache_read: 0, cache_write: 0, total: 0 },
         duration_ms: 0,
         clean: 0,
@@ -166,6 +168,7 @@ fn empty_account(first: &Trace) -> Account {
 
 fn count(account: &mut Account, trace: &Trace) {
     account.calls += u64::from(trace.duration_ms.is_some());
+    account.spared += u64::from(trace.duration_ms.is_none());
     account.failed += u64::from(trace.error.is_some());
     account.duration_ms += u64::from(trace.duration_ms.unwrap_or(0));
     if let Some(usage) = &trace.usage {

@@ -57,7 +57,12 @@ fn decided(subject: Subject, outcome: &str, finding: Option<&str>) -> Kept {
         finding: finding.map(Into::into),
         evidence: Some("1f".into()),
     };
-    Kept::Decision(decision, Some("e10".into()))
+    Kept::Decision(decision)
+}
+
+fn spared() -> Kept {
+    let reason = "exempt: waiting_on_user".into();
+    Kept::Sparing(Sparing { watcher: "hedge".into(), reason, entry: Some("e10".into()) })
 }
 
 fn query(selection: Selection) -> TraceQuery {
@@ -127,11 +132,11 @@ fn accounts_count_calls_tokens_verdicts_and_consequences() {
     let store = Store::in_memory().unwrap();
     let failed = Kept::Call(Box::new(call(3, "q", Err(LlmError::TimedOut))));
     keep(&store, "s", &[judged(1, Verdict::Clean, "CLEAN"), judged(2, Verdict::New, "NEW:a"), failed]);
-    keep(&store, "s", &[decided(Subject::Call(2), "wrong", None), decided(Subject::Spared, "spared", None)]);
+    keep(&store, "s", &[decided(Subject::Call(2), "wrong", None), spared()]);
     keep(&store, "other", &[judged(1, Verdict::Clean, "CLEAN")]);
     let account = |whole_project| store.accounts(&owner("s"), whole_project).unwrap().pop().unwrap();
     let session = account(false);
-    assert_eq!((session.calls, session.failed, session.clean, session.new), (3, 1, 1, 1));
+    assert_eq!((session.calls, session.failed, session.spared, session.clean, session.new), (3, 1, 1, 1, 1));
     assert_eq!((session.usage.input, session.usage.output, session.duration_ms), (200, 10, 750));
     let tally = |outcome: &str| Tally { outcome: outcome.into(), count: 1 };
     assert_eq!(session.outcomes, [tally("spared"), tally("wrong")]);
@@ -158,7 +163,7 @@ fn secrets_are_left_out_before_anything_is_written_and_without_content_no_text_i
             finding: None,
             evidence: None,
         };
-        let kept = [Kept::Judgement(judgement, Some(Box::new(call))), Kept::Decision(decision, None)];
+        let kept = [Kept::Judgement(judgement, Some(Box::new(call))), Kept::Decision(decision)];
         store.keep(&owner("s"), &policy, &kept, 0, 0).unwrap();
         let trace = store.traces(&owner("s"), &query(Selection::Session)).unwrap().pop().unwrap();
         let message = trace.messages.first().map(|message| message.text.as_str());
@@ -201,6 +206,16 @@ fn the_oldest_go_while_all_together_are_too_large() {
     keep(&store, "s", &[judged(11, Verdict::Clean, "CLEAN")]);
     let newest = store.traces(&owner("s"), &query(Selection::Session)).unwrap().pop().unwrap();
     assert_eq!(newest.id, 11, "no number is used twice");
+}
+
+#[test]
+fn a_judgement_that_was_not_needed_has_a_trace_with_the_reason() {
+    let store = Store::in_memory().unwrap();
+    keep(&store, "s", &[spared()]);
+    let trace = store.traces(&owner("s"), &query(Selection::Session)).unwrap().pop().unwrap();
+    assert_eq!((trace.verdict, trace.duration_ms, trace.entry.as_deref()), (None, None, Some("e10")));
+    let consequence = &trace.consequences[0];
+    assert_eq!((consequence.outcome.as_str(), consequence.detail.as_deref()), ("spared", Some("exempt: waiting_on_user")));
 }
 
 #[test]
