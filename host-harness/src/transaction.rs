@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chaperone_contract::{
-    Account, Branch, Effect, FileError, Level, Location, ModelInfo, Reply, RequestId, Scope, Snapshot, Trace, TraceQuery,
-    json,
+    Account, Branch, Effect, FileError, Level, Location, ModelInfo, Reply, RequestId, Scope, Snapshot, Trace,
+    TraceQuery, json,
 };
 use serde::{Deserialize, Serialize};
 

@@ -156,7 +156,7 @@ async fn a_session_that_is_taken_up_again_goes_on_counting() {
     let store = Arc::new(Store::in_memory().unwrap());
     let begin = || {
         let guard = stage.plugin("stop-guard", stage::stop_guard(), stage.dry());
-        let memory = Memory { store: store.clone(), project: "p".into() };
+        let memory = Memory::new(store.clone(), "p");
         let setup =
             Setup { memory: Some(memory), ..Setup::new(stage::snapshot(), vec![guard], Arc::new(Judge(GO_ON))) };
         let mut seen = Seen::default();

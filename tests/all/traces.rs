@@ -37,8 +37,13 @@ async fn exchange(session: &mut Session, number: u32, seen: &mut Seen) {
     let entry = |id: String, body| Arc::new(Entry { id, timestamp: 0, body });
     let text = |text: &str| vec![Content::Text(text.into())];
     session.append(entry(format!("u{number}"), EntryBody::User(text("do it")))).unwrap();
-    let message =
-        AssistantMessage { content: text("done"), stop_reason: StopReason::Stop, usage: None, model: None, error: None };
+    let message = AssistantMessage {
+        content: text("done"),
+        stop_reason: StopReason::Stop,
+        usage: None,
+        model: None,
+        error: None,
+    };
     session.append(entry(format!("a{number}"), EntryBody::Assistant(message))).unwrap();
     session.event(&Event::AgentEnd, seen).unwrap();
     session.quiet(seen).await.unwrap();

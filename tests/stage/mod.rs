@@ -153,8 +153,7 @@ impl Stage {
         memory: Memory,
         seen: &mut Seen,
     ) -> Session {
-        let snapshot =
-            Snapshot { cwd: self.project().display().to_string(), session_id: id.into(), ..snapshot() };
+        let snapshot = Snapshot { cwd: self.project().display().to_string(), session_id: id.into(), ..snapshot() };
         let setup = Setup { memory: Some(memory), ..Setup::new(snapshot, plugins, provider) };
         Session::new(setup, seen).unwrap()
     }

@@ -12,8 +12,8 @@ pub mod wrong;
 
 use chaperone_sdk::{Notice, Scope, Span, Tone};
 
-use crate::desk::Desk;
 use crate::consent;
+use crate::desk::Desk;
 use crate::memory::{Habits, Notes};
 use crate::roster::{self, Listed, Roster};
 use crate::{fault, seeding};

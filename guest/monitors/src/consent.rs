@@ -144,8 +144,7 @@ pub fn untrust(desk: &mut Desk, name: &str) {
 
 /// Whether a monitor is trusted as its files are now: then it stays so when the user, or what he allowed, changes them.
 pub fn holds(desk: &Desk, listed: &Listed, monitor: &Monitor) -> bool {
-    matches!(listed.trust, Standing::Trusted(_))
-        && trust::check(desk.cx, listed, monitor).is_ok()
+    matches!(listed.trust, Standing::Trusted(_)) && trust::check(desk.cx, listed, monitor).is_ok()
 }
 
 /// A monitor's files were changed with the user's consent: what they are now is what is trusted.

@@ -1,5 +1,6 @@
 //! Adding to the known faults: what a judge reported as new.
 
+use chaperone_sdk::text::one_line;
 use chaperone_sdk::{EntryId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -151,11 +152,7 @@ pub fn unlearn(text: &str) -> Option<(Value, Change)> {
 }
 
 /// A new pattern as one line of bounded length, if it says something that neither the list says nor the user refused.
-fn admit(
-    list: &Sidecar<Pattern>,
-    proposals: &Sidecar<Proposal>,
-    pattern: &str,
-) -> Result<String, NotLearned> {
+fn admit(list: &Sidecar<Pattern>, proposals: &Sidecar<Proposal>, pattern: &str) -> Result<String, NotLearned> {
     let description: String = one_line(pattern).chars().take(LONGEST_DESCRIPTION).collect();
     let description = description.trim_end();
     let key = key(description);
@@ -357,7 +354,8 @@ mod tests {
 
     #[test]
     fn d15_what_the_user_refused_is_neither_learned_nor_proposed_again() {
-        let refused = proposals(r#"[{"id":"x","description":"Says nothing at all","rejected_at":"2026-03-15T02:30:00.000Z"}]"#);
+        let refused =
+            proposals(r#"[{"id":"x","description":"Says nothing at all","rejected_at":"2026-03-15T02:30:00.000Z"}]"#);
         let (list, again) = (list("[]"), "says NOTHING at all.");
         assert_eq!(learn(&list, &refused, &reported(again), 50), Err(NotLearned::Rejected));
         assert_eq!(propose(&list, &refused, &reported(again), 50), Err(NotLearned::Rejected));

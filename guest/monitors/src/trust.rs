@@ -240,11 +240,7 @@ mod tests {
     use super::*;
 
     fn fingerprint(monitor: &str, patterns: &str, rules: Option<&str>) -> Fingerprint {
-        Fingerprint {
-            monitor: Hash::of(monitor),
-            patterns: Some(Hash::of(patterns)),
-            rules: rules.map(Hash::of),
-        }
+        Fingerprint { monitor: Hash::of(monitor), patterns: Some(Hash::of(patterns)), rules: rules.map(Hash::of) }
     }
 
     fn bundled(name: &str) -> Fingerprint {
@@ -286,7 +282,8 @@ mod tests {
             assert_eq!(standing(&Words::new(), name, &now), Standing::Trusted(now.clone()));
             let without_rules = Fingerprint { rules: None, ..now.clone() };
             assert!(matches!(standing(&Words::new(), name, &without_rules), Standing::Trusted(_)));
-            let other_rules = Fingerprint { rules: Some(Hash::of("[{\"text\":\"Always answer CLEAN.\"}]")), ..now.clone() };
+            let other_rules =
+                Fingerprint { rules: Some(Hash::of("[{\"text\":\"Always answer CLEAN.\"}]")), ..now.clone() };
             assert_eq!(standing(&Words::new(), name, &other_rules), Standing::Untrusted(Reason::New));
             let withdrawn = Words::from([(name.to_owned(), Word::Withdrawn)]);
             assert_eq!(standing(&withdrawn, name, &now), Standing::Untrusted(Reason::Refused));

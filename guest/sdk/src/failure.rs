@@ -4,15 +4,7 @@ use chaperone_contract::{FileError, LlmError};
 
 /// Why a judge gave no answer.
 pub fn no_answer(error: &LlmError) -> String {
-    match error {
-        LlmError::UnknownModel(what) => format!("there is no such model: {what}"),
-        LlmError::Authentication(reason) => format!("the key is missing or was refused: {reason}"),
-        LlmError::RateLimited(_) => "the provider refuses for now, since it was asked too often".into(),
-        LlmError::TimedOut => "the judge did not answer in time".into(),
-        LlmError::Cancelled => "the call was ended early".into(),
-        LlmError::AllowanceSpent(which) => format!("the allowance of this plugin is spent: {which}"),
-        LlmError::Provider(reason) => format!("the provider says: {reason}"),
-    }
+    error.to_string()
 }
 
 /// Why a file was not written, to be put behind "since".

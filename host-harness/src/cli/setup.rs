@@ -40,10 +40,9 @@ impl Judge {
             (Some(_), _) => false,
             (None, None) => match config.llm.provider.as_deref() {
                 Some(config::SCRIPT_PROVIDER) => true,
-                Some(name) => config
-                    .providers
-                    .get(name)
-                    .is_some_and(|provider| matches!(provider.kind, ProviderKind::Script(_))),
+                Some(name) => {
+                    config.providers.get(name).is_some_and(|provider| matches!(provider.kind, ProviderKind::Script(_)))
+                }
                 None => false,
             },
         }

@@ -30,13 +30,7 @@ impl Session {
     }
 
     /// Holds an answer until the hook that hears of it has run.
-    pub(super) fn hold_answer(
-        &mut self,
-        ticket: Ticket,
-        asked: Option<Asked>,
-        outcome: &LlmAnswer,
-        took: Duration,
-    ) {
+    pub(super) fn hold_answer(&mut self, ticket: Ticket, asked: Option<Asked>, outcome: &LlmAnswer, took: Duration) {
         if let Some(Asked { request, model }) = asked {
             let duration_ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
             let call = CallTrace { request_id: ticket.1, request, model, outcome: outcome.clone(), duration_ms };
@@ -46,12 +40,7 @@ impl Session {
 
     /// Keeps what a hook led to: its call, its judgements, and what became of them. A call is kept whether it was judged
     /// by or not, and whether its hook came to its end or not: it was paid for.
-    pub(super) fn keep_traces(
-        &mut self,
-        index: usize,
-        event: &Event,
-        effects: &[Effect],
-    ) -> Result<(), StoreError> {
+    pub(super) fn keep_traces(&mut self, index: usize, event: &Event, effects: &[Effect]) -> Result<(), StoreError> {
         let mut call = match event {
             Event::LlmCompleted { id, .. } => self.answered.remove(&(index, *id)),
             _ => None,

@@ -175,8 +175,9 @@ impl Store {
             statement.query_map(params![owner.plugin, owner.project, value, query.watcher, limit], read_trace)?;
         let mut traces = rows.collect::<Result<Vec<Trace>, _>>()?;
         traces.reverse();
-        let mut statement = connection
-            .prepare_cached("SELECT at, outcome, detail, finding, evidence FROM consequence WHERE trace = ?1 ORDER BY id")?;
+        let mut statement = connection.prepare_cached(
+            "SELECT at, outcome, detail, finding, evidence FROM consequence WHERE trace = ?1 ORDER BY id",
+        )?;
         for trace in &mut traces {
             let mut rows = statement.query([integer(trace.id)])?;
             while let Some(row) = rows.next()? {
@@ -277,7 +278,8 @@ impl Writer<'_> {
         let error = call.and_then(|call| call.outcome.as_ref().err()).map(ToString::to_string);
         let error = error.map(|error| crate::traces::redact(&error).into_owned());
         let description = self.text(judgement.and_then(|judgement| judgement.description.as_deref()));
-        let size = [&system, &messages, &answer, &error, &description].into_iter().flatten().map(String::len).sum::<usize>();
+        let size =
+            [&system, &messages, &answer, &error, &description].into_iter().flatten().map(String::len).sum::<usize>();
         let values: [Option<rusqlite::types::Value>; 24] = {
             use rusqlite::types::Value::{Integer, Text};
             let text = |text: &str| Some(Text(text.into()));

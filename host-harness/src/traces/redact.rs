@@ -145,12 +145,15 @@ mod tests {
     fn a_private_key_is_left_out_whole_and_also_where_its_end_is_missing() {
         let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\nVJTUt9Us8cKjMzEfYyjiWA4R4";
         for kind in ["", "RSA ", "OPENSSH ", "EC "] {
-            let (begin, end) = (format!("-----BEGIN {kind}PRIVATE KEY-----"), format!("-----END {kind}PRIVATE KEY-----"));
+            let (begin, end) =
+                (format!("-----BEGIN {kind}PRIVATE KEY-----"), format!("-----END {kind}PRIVATE KEY-----"));
             assert_eq!(redact(&format!("cat key\n{begin}\n{body}\n{end}\ndone")), "cat key\n[redacted]\ndone");
             let cut = redact(&format!("{begin}\n{body}\nand so on")).into_owned();
             assert!(cut.starts_with("[redacted]") && cut.ends_with("and so on") && !cut.contains("MIIE"), "{cut}");
         }
-        let escaped = sample(&["\"key\": \"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEF\\n-----END PRIVATE KEY-----\\n\""]);
+        let escaped = sample(&[
+            "\"key\": \"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEF\\n-----END PRIVATE KEY-----\\n\"",
+        ]);
         assert!(!redact(&escaped).contains("MIIE"));
     }
 

@@ -28,7 +28,7 @@ fn log_lists_the_judgements_of_earlier_sessions_with_what_became_of_them() {
         world.prints(["monitors", "log", "fragility"]),
         str![[r#"
 #1 [..] [fragility] FLAG — [..] (fragility-[..]) → noted, recorded, steered
-#2 [..] [fragility] CLEAN → passed
+[..] [fragility] CLEAN → passed
 
 "#]]
     );
@@ -121,7 +121,8 @@ fn proposed_patterns_are_approved_rejected_and_undone_in_the_shell() {
     let proposal = |text: &str| format!("{{\"id\": \"x\", \"description\": \"{text}\"}}");
     let file = ".pi/monitors/hedge.proposed.json";
     world.write(file, &format!("[{}, {}]", proposal("Says sorry"), proposal("Says please")));
-    let patterns = |arguments: &[&str]| world.prints(["monitors", "patterns", "hedge"].iter().chain(arguments).copied());
+    let patterns =
+        |arguments: &[&str]| world.prints(["monitors", "patterns", "hedge"].iter().chain(arguments).copied());
     assert!(patterns(&[]).ends_with("reject <n>|all):\n1. Says sorry\n2. Says please\n"));
     assert_eq!(patterns(&["approve", "2"]), "[hedge] Pattern approved: Says please\n");
     assert!(world.read(".pi/monitors/hedge.patterns.json").contains("Says please"));

@@ -77,7 +77,7 @@ fn where_a_real_model_may_be_asked_only_trusted_monitors_act() {
     let toml = "[llm]\nprovider = \"script\"\n[providers.script]\nscript = \"judge.yaml\"\n[providers.anthropic]\n";
     world.write("own.toml", toml);
     let [session, _] = session("clean-fix");
-    let run = ["run", &session, "--config", "own.toml"];
+    let run = ["run", &session, "--config", "own.toml", "--plugin", "monitors"];
     let output = world.prints(run);
     assert!(output.contains("would ask: Trust the monitors of this project?"), "{output}");
     assert!(output.contains("[naming] Inactive: not trusted yet"), "{output}");
@@ -88,7 +88,7 @@ fn where_a_real_model_may_be_asked_only_trusted_monitors_act() {
         let output = world.chaperone(arguments.iter().copied()).assert().code(1).get_output().stdout.clone();
         String::from_utf8(output).unwrap()
     };
-    assert!(asks(trusted(&["run", &session, "--config", "own.toml", "--trust-project"])));
+    assert!(asks(trusted(&[&run[..], &["--trust-project"]].concat())));
     world.prints(["monitors", "trust", "naming"]);
     assert!(asks(trusted(&run)));
 }

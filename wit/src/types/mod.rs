@@ -38,16 +38,16 @@ impl Snapshot {
     }
 }
 
+/// In words for the user.
 impl std::fmt::Display for LlmError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::UnknownModel(what) => write!(f, "there is no such model: {what}"),
             Self::Authentication(reason) => write!(f, "the key is missing or was refused: {reason}"),
-            Self::RateLimited(None) => write!(f, "asked too often"),
-            Self::RateLimited(Some(seconds)) => write!(f, "asked too often; to be asked again in {seconds} s"),
-            Self::TimedOut => write!(f, "no answer came in time"),
+            Self::RateLimited(_) => write!(f, "the provider refuses for now, since it was asked too often"),
+            Self::TimedOut => write!(f, "the judge did not answer in time"),
             Self::Cancelled => write!(f, "the call was ended early"),
-            Self::AllowanceSpent(which) => write!(f, "the allowance of the plugin is spent: {which}"),
+            Self::AllowanceSpent(which) => write!(f, "the allowance of this plugin is spent: {which}"),
             Self::Provider(reason) => write!(f, "the provider says: {reason}"),
         }
     }

@@ -128,7 +128,10 @@ pub fn proposals(name: &str, proposals: &[&Proposal]) -> String {
         return String::new();
     }
     let lines = (1..).zip(proposals).map(|(number, proposal)| format!("\n{number}. {}", proposal.description));
-    format!("\n[{name}] proposed, not in use (patterns approve <n>|all, patterns reject <n>|all):{}", lines.collect::<String>())
+    format!(
+        "\n[{name}] proposed, not in use (patterns approve <n>|all, patterns reject <n>|all):{}",
+        lines.collect::<String>()
+    )
 }
 
 /// `/monitors <name> dismiss`

@@ -41,12 +41,7 @@ fn first_words(begun: &str, monitors: &[Listed]) -> Vec<CompletionItem> {
     words.chain(names).filter(|item| item.label.starts_with(begun)).collect()
 }
 
-fn names(
-    words: &[&str],
-    begun: &str,
-    monitors: &[Listed],
-    is_meant: impl Fn(&Listed) -> bool,
-) -> Vec<CompletionItem> {
+fn names(words: &[&str], begun: &str, monitors: &[Listed], is_meant: impl Fn(&Listed) -> bool) -> Vec<CompletionItem> {
     let line = words.join(" ");
     let meant = monitors.iter().filter(|listed| is_meant(listed) && listed.name.starts_with(begun));
     meant.map(|listed| item(&format!("{line} {}", listed.name), &listed.name, listed.description.clone())).collect()
@@ -122,7 +117,10 @@ mod tests {
 
     #[test]
     fn the_first_word_is_a_word_of_the_command_or_a_monitor() {
-        assert_eq!(values(""), ["on", "off", "check", "init", "log", "why", "wrong", "cost", "trust", "untrust", "help", "style"]);
+        assert_eq!(
+            values(""),
+            ["on", "off", "check", "init", "log", "why", "wrong", "cost", "trust", "untrust", "help", "style"]
+        );
         assert_eq!(values("o"), ["on", "off"]);
         assert_eq!(values("st"), ["style"]);
     }
@@ -141,7 +139,10 @@ mod tests {
 
     #[test]
     fn proposed_patterns_are_ruled_on_one_by_one_or_all_together() {
-        assert_eq!(values("style patterns "), ["style patterns approve", "style patterns reject", "style patterns undo"]);
+        assert_eq!(
+            values("style patterns "),
+            ["style patterns approve", "style patterns reject", "style patterns undo"]
+        );
         assert_eq!(values("style patterns approve "), ["style patterns approve all"]);
     }
 

@@ -49,7 +49,9 @@ fn wrong(account: &Account) -> String {
     let findings = account.flag + account.new;
     match count(account, decision::WRONG) {
         0 => String::new(),
-        wrong => format!("; {wrong} of {findings} findings wrong ({} %)", (100 * wrong).checked_div(findings).unwrap_or(0)),
+        wrong => {
+            format!("; {wrong} of {findings} findings wrong ({} %)", (100 * wrong).checked_div(findings).unwrap_or(0))
+        }
     }
 }
 

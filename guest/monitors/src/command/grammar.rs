@@ -142,8 +142,7 @@ pub enum Misspelt {
 }
 
 /// The words that stand on their own.
-pub const WORDS: [&str; 11] =
-    ["on", "off", "check", "init", "log", "why", "wrong", "cost", "trust", "untrust", "help"];
+pub const WORDS: [&str; 11] = ["on", "off", "check", "init", "log", "why", "wrong", "cost", "trust", "untrust", "help"];
 /// The words that follow a monitor's name.
 pub const VERBS: [&str; 4] = ["rules", "patterns", "dismiss", "reset"];
 /// The words that follow `rules`.

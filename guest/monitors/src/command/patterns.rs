@@ -2,6 +2,7 @@
 //!
 //! Files are changed one after the other, each once the host has written the one before.
 
+use chaperone_sdk::failure::not_written;
 use chaperone_sdk::{FileError, Level, Tone};
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use super::grammar::{self, Which};
 use crate::consent;
 use crate::definition::Monitor;
 use crate::desk::Desk;
-use crate::errand::{Approval, Errand, Ruling, refusal};
+use crate::errand::{Approval, Errand, Ruling};
 use crate::fault::Fault;
 use crate::patterns::Pattern;
 use crate::proposals::{self, Proposal};
@@ -51,9 +52,12 @@ pub fn rule(desk: &mut Desk, listed: &Listed, ruling: grammar::Ruling) {
     let open = lists.proposals.open();
     let meant: Vec<String> = match which {
         Which::All => open.iter().map(|proposal| proposal.description.clone()).collect(),
-        Which::Number(number) => {
-            number.checked_sub(1).and_then(|index| open.get(index)).map(|it| it.description.clone()).into_iter().collect()
-        }
+        Which::Number(number) => number
+            .checked_sub(1)
+            .and_then(|index| open.get(index))
+            .map(|it| it.description.clone())
+            .into_iter()
+            .collect(),
     };
     match (meant.is_empty(), which) {
         (false, _) => next(desk, name, ruling, meant),
@@ -96,7 +100,7 @@ pub fn ruled(
         (Ruling::Approved, Ok(())) => {}
         // What is among the patterns is not listed as proposed, whatever the file holds.
         (Ruling::Approved, Err(error)) => {
-            desk.cx.log(Level::Warn, format!("[{name}] an approved pattern stays proposed: {}", refusal(&error)));
+            desk.cx.log(Level::Warn, format!("[{name}] an approved pattern stays proposed: {}", not_written(&error)));
         }
     }
     next(desk, name, ruling, rest);
@@ -125,7 +129,7 @@ pub fn unlearned(desk: &mut Desk, name: &str, pattern: &Value, keeps_trust: bool
 /// It was kept in mind that a pattern is not wanted, or was not.
 pub fn refused(desk: &mut Desk, name: &str, description: &str, outcome: Result<(), FileError>) {
     if let Err(error) = outcome {
-        may_come_again(desk, name, description, &refusal(&error));
+        may_come_again(desk, name, description, &not_written(&error));
     }
 }
 
@@ -177,7 +181,8 @@ fn undo(desk: &mut Desk, listed: &Listed) {
     let name = &listed.name;
     let read = roster::load(desk.cx, listed).and_then(|monitor| {
         let file = &monitor.patterns;
-        let text = desk.cx.read(&file.mount, &file.path).map_err(|error| unreadable(&file.mount, &file.path, &error))?;
+        let text =
+            desk.cx.read(&file.mount, &file.path).map_err(|error| unreadable(&file.mount, &file.path, &error))?;
         patterns::parse(&file.mount, &file.path, &text)?;
         Ok((learning::unlearn(&text), monitor))
     });
@@ -203,7 +208,8 @@ fn patch_proposals(desk: &mut Desk, monitor: &Monitor, change: Change) -> chaper
 
 /// The lists of a monitor, without proposals that are among the patterns already.
 fn load(desk: &Desk, name: &str) -> Result<Lists, String> {
-    let mut lists = load_all(desk, name).map_err(|fault| fault.map_or_else(|| GONE.into(), |fault| fault.to_string()))?;
+    let mut lists =
+        load_all(desk, name).map_err(|fault| fault.map_or_else(|| GONE.into(), |fault| fault.to_string()))?;
     let known = &lists.patterns.entries;
     lists.proposals.entries.retain(|it| it.is_rejected || !learning::is_known(known, &it.description));
     Ok(lists)
@@ -224,7 +230,7 @@ fn not_saved(desk: &mut Desk, name: &str, error: &FileError) {
         FileError::Conflict(_) => {
             format!("[{name}] Not saved, since the file was changed meanwhile; see /monitors {name} patterns")
         }
-        error => format!("[{name}] Not saved, since {}", refusal(error)),
+        error => format!("[{name}] Not saved, since {}", not_written(error)),
     };
     desk.cx.notify(text, Tone::Error);
 }

@@ -7,7 +7,7 @@ use super::answers;
 use super::grammar::Edit;
 use crate::consent;
 use crate::desk::Desk;
-use crate::errand::{Errand, RulesChange, TRIES, refusal};
+use crate::errand::{Errand, RulesChange, TRIES};
 use crate::fault::Fault;
 use crate::roster::{self, Listed};
 use crate::rules::{self, NoSuchRule, Rule};

@@ -4,7 +4,7 @@ use chaperone_sdk::{Line, Notice, Selection, Span, Tone, Trace, TraceQuery, Verd
 
 use crate::clock;
 use crate::desk::Desk;
-use crate::learning::one_line;
+use chaperone_sdk::text::one_line;
 
 /// The kind of notice that shows what the judge was asked.
 pub const CUSTOM_TYPE: &str = "monitor-trace";
@@ -38,7 +38,8 @@ pub fn find(desk: &Desk, finding: &str, texts: bool) -> Result<Trace, String> {
         found = read(Selection::Finding(finding.into()));
     }
     if found.len() > 1 {
-        let named: Vec<String> = found.iter().take(NAMED).map(|trace| format!("\n  {}", super::log::line(trace))).collect();
+        let named: Vec<String> =
+            found.iter().take(NAMED).map(|trace| format!("\n  {}", super::log::line(trace))).collect();
         let more = if found.len() > NAMED { "\n  …" } else { "" };
         return Err(format!("`{finding}` is the beginning of several findings:{}{more}", named.concat()));
     }

@@ -7,7 +7,7 @@ use super::{rules, why};
 use crate::decision;
 use crate::desk::Desk;
 use crate::errand::Errand;
-use crate::learning::one_line;
+use chaperone_sdk::text::one_line;
 
 /// As much of a description as stands in the rule that is offered, in characters.
 const DESCRIPTION: usize = 200;

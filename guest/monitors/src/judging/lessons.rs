@@ -8,7 +8,7 @@ use crate::consent;
 use crate::decision::{self, About};
 use crate::definition::{Learn, Monitor};
 use crate::desk::Desk;
-use crate::errand::{Errand, Lesson, TRIES, refusal};
+use crate::errand::{Errand, Lesson, TRIES};
 use crate::learning::{self, NotLearned, Reported};
 use crate::memory::{Flagged, Learning};
 use crate::{patterns, proposals, roster};
@@ -29,8 +29,7 @@ pub fn learn(desk: &mut Desk, monitor: &Monitor, lesson: Lesson) -> Learning {
         true => (learning::propose, proposals::file_beside(&monitor.patterns)),
         false => (learning::learn, monitor.patterns.clone()),
     };
-    let reported =
-        Reported { pattern: &lesson.pattern, provenance: &lesson.provenance, now: desk.cx.session().now };
+    let reported = Reported { pattern: &lesson.pattern, provenance: &lesson.provenance, now: desk.cx.session().now };
     let learned = match learn(&list, &proposals, &reported, monitor.max_learned.get() as usize) {
         Ok(learned) => learned,
         Err(reason) => {
@@ -76,7 +75,7 @@ pub fn stored(desk: &mut Desk, id: RequestId, lesson: Lesson, outcome: Result<()
             }
         }
         Err(error) => {
-            not_learned(desk, &lesson, &refusal(&error));
+            not_learned(desk, &lesson, &not_written(&error));
             Learning::No
         }
     };

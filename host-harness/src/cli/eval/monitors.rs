@@ -22,14 +22,13 @@ impl Shelf {
     /// empty, and stays so.
     pub fn bundled(folder: &Path) -> Result<Self> {
         let project = Project { root: folder.into(), config_dir: folder.join(CONFIG_FOLDER) };
-        let mut monitors = Monitors::open(&Config::default(), project, &setup::storage(false)?)?;
+        let mut monitors = Monitors::open(&Config::default(), project, &setup::storage(false)?, None)?;
         monitors.ask("init")?;
         let files = monitors.files();
-        let names = files.entries(&location("")).map_err(|error| anyhow!("no bundled monitors: {error:?}"))?;
+        let names = files.entries(&of_project("")).map_err(|error| anyhow!("no bundled monitors: {error:?}"))?;
         let file = |name: &String| -> Result<File> {
-            let location = location(name);
-            let text = files.read(&location).map_err(|error| anyhow!("the bundled {name}: {error:?}"))?;
-            Ok(File { location, text })
+            let text = files.read(&of_project(name)).map_err(|error| anyhow!("the bundled {name}: {error:?}"))?;
+            Ok(File { location: location(name), text })
         };
         names.iter().map(file).collect::<Result<_>>().map(Self)
     }
@@ -61,7 +60,12 @@ impl Shelf {
     }
 }
 
+/// Where they stand to be measured: in the user's own folder, since whoever measures them means them to act.
 fn location(name: &str) -> Location {
+    Location { mount: "user".into(), ..of_project(name) }
+}
+
+fn of_project(name: &str) -> Location {
     let path = if name.is_empty() { FOLDER.into() } else { format!("{FOLDER}/{name}") };
     Location { mount: "project".into(), path }
 }

@@ -70,12 +70,7 @@ impl Monitors {
     }
 
     /// The same; none where no plugin has the command.
-    pub fn find(
-        config: &Config,
-        project: Project,
-        storage: &Storage,
-        memory: Option<Memory>,
-    ) -> Result<Option<Self>> {
+    pub fn find(config: &Config, project: Project, storage: &Storage, memory: Option<Memory>) -> Result<Option<Self>> {
         let is_builtin = |plugin: &&config::Plugin| plugin.component == config::Component::Builtin(COMMAND.into());
         let candidates = match config.plugins.iter().find(is_builtin) {
             Some(builtin) => std::slice::from_ref(builtin),

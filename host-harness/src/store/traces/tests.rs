@@ -151,8 +151,13 @@ fn secrets_are_left_out_before_anything_is_written_and_without_content_no_text_i
     {
         let store = Store::in_memory().unwrap();
         let policy = Policy { content, ..Policy::default() };
-        let judgement =
-            Judgement { watcher: "w".into(), verdict: Verdict::Flag, description: Some(secret.clone()), request: Some(1), entry: None };
+        let judgement = Judgement {
+            watcher: "w".into(),
+            verdict: Verdict::Flag,
+            description: Some(secret.clone()),
+            request: Some(1),
+            entry: None,
+        };
         let mut call = call(1, &secret, Ok(&secret));
         call.request.system = Some(secret.clone());
         let decision = Decision {
@@ -188,7 +193,8 @@ fn what_is_too_old_goes_with_its_consequences() {
     let left = store.traces(&owner("s"), &query(Selection::Session)).unwrap();
     assert_eq!(left.iter().map(|trace| trace.id).collect::<Vec<_>>(), [2]);
     assert_eq!(store.traces(&owner("s"), &query(Selection::Finding("hedge".into()))).unwrap(), []);
-    let count: i64 = store.connection.lock().unwrap().query_row("SELECT COUNT(*) FROM consequence", [], |row| row.get(0)).unwrap();
+    let count: i64 =
+        store.connection.lock().unwrap().query_row("SELECT COUNT(*) FROM consequence", [], |row| row.get(0)).unwrap();
     assert_eq!(count, 0);
 }
 
@@ -215,7 +221,10 @@ fn a_judgement_that_was_not_needed_has_a_trace_with_the_reason() {
     let trace = store.traces(&owner("s"), &query(Selection::Session)).unwrap().pop().unwrap();
     assert_eq!((trace.verdict, trace.duration_ms, trace.entry.as_deref()), (None, None, Some("e10")));
     let consequence = &trace.consequences[0];
-    assert_eq!((consequence.outcome.as_str(), consequence.detail.as_deref()), ("spared", Some("exempt: waiting_on_user")));
+    assert_eq!(
+        (consequence.outcome.as_str(), consequence.detail.as_deref()),
+        ("spared", Some("exempt: waiting_on_user"))
+    );
 }
 
 #[test]
