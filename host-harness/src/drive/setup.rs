@@ -7,12 +7,14 @@ use chaperone_contract::*;
 use super::Running;
 use crate::llm::Provider;
 use crate::record::Recorder;
-use crate::store::{Owner, Store};
+use crate::store::{Owner, Store, StoreError};
 
 /// What a session is made of.
 pub struct Setup {
     /// Its first snapshot; `leaf` and `branch_length` are the session's own.
     pub snapshot: Snapshot,
+    /// Its current branch; of a session that begins, it is empty.
+    pub branch: Branch,
     /// The plugins, in the order in which they are called.
     pub plugins: Vec<Running>,
     /// Who answers model calls.
@@ -47,12 +49,38 @@ pub struct Memory {
 impl Setup {
     /// A session that is neither recorded nor remembered, and whose user cannot be asked.
     pub fn new(snapshot: Snapshot, plugins: Vec<Running>, provider: Arc<dyn Provider>) -> Self {
-        Self { snapshot, plugins, provider, judge: None, dialogs: Dialogs::Unavailable, recorder: None, memory: None }
+        Self {
+            snapshot,
+            branch: Branch::default(),
+            plugins,
+            provider,
+            judge: None,
+            dialogs: Dialogs::Unavailable,
+            recorder: None,
+            memory: None,
+        }
     }
 }
 
 impl Memory {
-    pub(super) fn owner(&self, session: &Snapshot, plugin: &str) -> Owner {
-        Owner { plugin: plugin.into(), session: session.session_id.clone(), project: self.project.clone() }
+    /// Lets the plugins begin with what they have in another session, as far as both sessions have the same entries.
+    ///
+    /// # Errors
+    /// Where the store cannot be read or written.
+    pub fn take_over<'e>(
+        &self,
+        plugins: &[Running],
+        from: &str,
+        to: &str,
+        shared: impl IntoIterator<Item = &'e EntryId>,
+    ) -> Result<(), StoreError> {
+        let shared = shared.into_iter().collect();
+        plugins
+            .iter()
+            .try_for_each(|it| self.store.fork(&self.owner(from, &it.name), &self.owner(to, &it.name), &shared))
+    }
+
+    pub(super) fn owner(&self, session: &str, plugin: &str) -> Owner {
+        Owner { plugin: plugin.into(), session: session.into(), project: self.project.clone() }
     }
 }
