@@ -9,5 +9,6 @@ mod example;
 mod hostile;
 mod readers;
 mod sessions;
+mod sidecar;
 mod stop_guard;
 mod tape;
