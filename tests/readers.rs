@@ -1,6 +1,8 @@
 //! Everything that reads what others wrote, as functions of bytes: each takes whatever it is given, and panics only
 //! where a reader breaks its promise. The fuzz targets in `fuzz/` and the tests with damaged files share them.
 
+mod sidecar;
+
 use std::sync::LazyLock;
 
 use chaperone::cases;
@@ -16,6 +18,8 @@ use chaperone_monitors::verdict::Verdict;
 use chaperone_monitors::{definition, patterns, proposals, rules};
 use chaperone_stop_guard::config::Config as StopConfig;
 use chaperone_stop_guard::verdict::{Decision, Verdict as StopVerdict};
+
+pub use sidecar::{conversation, sidecar};
 
 /// A session file of pi: its tree, a few of its branches, and the steps of those.
 pub fn session(bytes: &[u8]) {

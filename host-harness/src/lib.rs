@@ -14,6 +14,7 @@ pub mod plugin;
 pub mod project;
 pub mod record;
 pub mod replay;
+pub mod serve;
 pub mod session;
 pub mod state;
 pub mod store;

@@ -1,22 +1,26 @@
-//! What plugins remember, and what is kept of judgements, on disk: one SQLite file for a user, which processes can share.
+//! What plugins remember and wait for, and what is kept of judgements, on disk: one SQLite file for a user, which
+//! processes can share.
 
+mod requests;
 mod traces;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chaperone_contract::{EntryId, Scope};
+use chaperone_contract::{EntryId, RequestId, Scope};
 use etcetera::BaseStrategy as _;
 use rusqlite::{Connection, OptionalExtension as _, params};
+
+pub use requests::{Awaited, Requests};
 
 use crate::state::History;
 
 pub use traces::{CallTrace, Kept, StoredTraces};
 
 /// The version of the tables, kept in the file itself.
-const SCHEMA: i64 = 2;
+const SCHEMA: i64 = 3;
 
 const STATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS state (
     plugin TEXT NOT NULL,
@@ -117,6 +121,7 @@ impl Store {
         }
         if found < SCHEMA {
             transaction.execute_batch(STATE_TABLE)?;
+            transaction.execute_batch(requests::TABLES)?;
             transaction.execute_batch(traces::TABLES)?;
             transaction.pragma_update(None, "user_version", SCHEMA)?;
         }
@@ -151,22 +156,57 @@ impl Store {
         Ok(History::starting_with(session, project).with_branches(committed))
     }
 
-    /// Keeps what one hook set, all or nothing.
+    /// What a plugin waits for in its session, and the id of its next request.
     ///
     /// # Errors
     /// As [`StoreError`] says.
-    pub fn commit(
-        &self,
-        owner: &Owner,
-        leaf: Option<&EntryId>,
-        changed: &[(Scope, Arc<[u8]>)],
-    ) -> Result<(), StoreError> {
-        if changed.is_empty() {
+    pub fn requests(&self, owner: &Owner) -> Result<(Vec<(RequestId, Awaited)>, RequestId), StoreError> {
+        requests::read(&self.connection.lock().unwrap_or_else(PoisonError::into_inner), owner)
+    }
+
+    /// Copies what a plugin has in one session, and waits for there, to another: the value of the session, and those of
+    /// the branch that belong to entries which both have, `shared`. A session that has something already keeps it.
+    ///
+    /// # Errors
+    /// As [`StoreError`] says.
+    pub fn fork(&self, from: &Owner, to: &Owner, shared: &HashSet<&EntryId>) -> Result<(), StoreError> {
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let has_some: bool = transaction.query_row(
+            "SELECT EXISTS (SELECT 1 FROM state WHERE plugin = ?1 AND owner = ?2 AND scope <> 'project')
+                OR EXISTS (SELECT 1 FROM next_request WHERE plugin = ?1 AND session = ?2)",
+            params![to.plugin, to.session],
+            |row| row.get(0),
+        )?;
+        if has_some {
+            return Ok(());
+        }
+        let mut copied = transaction.prepare_cached(
+            "INSERT INTO state SELECT plugin, scope, ?3, entry, value FROM state
+                WHERE plugin = ?1 AND owner = ?2 AND scope = ?4 AND entry = ?5",
+        )?;
+        for entry in std::iter::once("").chain(shared.iter().map(|entry| entry.as_str())) {
+            copied.execute(params![from.plugin, from.session, to.session, Scope::Branch.name(), entry])?;
+        }
+        copied.execute(params![from.plugin, from.session, to.session, Scope::Session.name(), ""])?;
+        drop(copied);
+        requests::copy(&transaction, from, to)?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Keeps what one hook left behind, all or nothing.
+    ///
+    /// # Errors
+    /// As [`StoreError`] says.
+    pub fn commit(&self, owner: &Owner, left: &Left<'_>) -> Result<(), StoreError> {
+        let Left { leaf, changed, requests } = left;
+        if changed.is_empty() && requests.is_empty() {
             return Ok(());
         }
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        for (scope, value) in changed {
+        requests.write(&transaction, owner)?;
+        for (scope, value) in *changed {
             let entry = match scope {
                 Scope::Branch => leaf.map_or("", String::as_str),
                 Scope::Session | Scope::Project => "",
@@ -181,6 +221,17 @@ impl Store {
     }
 }
 
+/// What a hook leaves behind.
+#[derive(Clone, Copy, Debug)]
+pub struct Left<'l> {
+    /// The newest entry of the branch; none: there is none yet.
+    pub leaf: Option<&'l EntryId>,
+    /// The values that it set.
+    pub changed: &'l [(Scope, Arc<[u8]>)],
+    /// What it asked for, and what was answered with it.
+    pub requests: &'l Requests,
+}
+
 impl Owner {
     fn of(&self, scope: Scope) -> &str {
         match scope {
@@ -191,87 +242,4 @@ impl Owner {
 }
 
 #[cfg(test)]
-mod tests {
-    use chaperone_contract::{Branch, Entry, EntryBody};
-
-    use super::*;
-
-    fn owner(session: &str) -> Owner {
-        Owner { plugin: "monitors".into(), session: session.into(), project: "/project".into() }
-    }
-
-    fn branch(ids: &[&str]) -> Branch {
-        ids.iter().map(|id| Entry { id: (*id).into(), timestamp: 0, body: EntryBody::Other("x".into()) }).collect()
-    }
-
-    fn value(history: &History, scope: Scope) -> Option<Vec<u8>> {
-        history.current().get(scope).map(|value| value.to_vec())
-    }
-
-    #[test]
-    fn what_was_kept_is_found_by_the_next_process() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("deep/state.db");
-        let store = Store::open(&path).unwrap();
-        let a = EntryId::from("a");
-        store.commit(&owner("s"), None, &[(Scope::Branch, (*b"root").into())]).unwrap();
-        store
-            .commit(&owner("s"), Some(&a), &[(Scope::Branch, (*b"at a").into()), (Scope::Session, (*b"s").into())])
-            .unwrap();
-        store.commit(&owner("s"), Some(&a), &[(Scope::Project, (*b"p").into())]).unwrap();
-        drop(store);
-
-        let store = Store::open(&path).unwrap();
-        let mut history = store.history(&owner("s")).unwrap();
-        history.follow(&branch(&["a", "b"]));
-        assert_eq!(value(&history, Scope::Branch), Some(b"at a".to_vec()));
-        assert_eq!(value(&history, Scope::Session), Some(b"s".to_vec()));
-        history.follow(&branch(&["other"]));
-        assert_eq!(value(&history, Scope::Branch), Some(b"root".to_vec()));
-    }
-
-    #[test]
-    fn the_project_scope_is_shared_by_sessions_and_the_others_are_not() {
-        let store = Store::in_memory().unwrap();
-        let all = [Scope::Branch, Scope::Session, Scope::Project].map(|scope| (scope, Arc::from(*b"v")));
-        store.commit(&owner("one"), None, &all).unwrap();
-        let mut other = store.history(&owner("two")).unwrap();
-        other.follow(&Branch::default());
-        assert_eq!(value(&other, Scope::Branch), None);
-        assert_eq!(value(&other, Scope::Session), None);
-        assert_eq!(value(&other, Scope::Project), Some(b"v".to_vec()));
-    }
-
-    #[test]
-    fn writers_at_the_same_time_lose_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("state.db");
-        std::thread::scope(|scope| {
-            for writer in 0..4 {
-                let path = &path;
-                scope.spawn(move || {
-                    let store = Store::open(path).unwrap();
-                    for step in 0..25 {
-                        let leaf = format!("{writer}-{step}");
-                        store.commit(&owner("s"), Some(&leaf), &[(Scope::Branch, leaf.as_bytes().into())]).unwrap();
-                    }
-                });
-            }
-        });
-        let mut history = Store::open(&path).unwrap().history(&owner("s")).unwrap();
-        for writer in 0..4 {
-            let leaf = format!("{writer}-24");
-            history.follow(&branch(&[&leaf]));
-            assert_eq!(value(&history, Scope::Branch), Some(leaf.into_bytes()));
-        }
-    }
-
-    #[test]
-    fn a_store_of_a_newer_program_is_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("state.db");
-        drop(Store::open(&path).unwrap());
-        Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
-        assert!(matches!(Store::open(&path), Err(StoreError::Newer { found: 99 })));
-    }
-}
+mod tests;

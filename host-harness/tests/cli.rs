@@ -14,6 +14,8 @@ mod output;
 mod replay;
 #[path = "cli/run.rs"]
 mod run;
+#[path = "cli/serve.rs"]
+mod serve;
 #[path = "cli/stop_guard.rs"]
 mod stop_guard;
 #[path = "cli/support.rs"]

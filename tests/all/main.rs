@@ -9,6 +9,7 @@ mod example;
 mod hostile;
 mod readers;
 mod sessions;
+mod sidecar;
 mod stop_guard;
 mod tape;
 mod traces;

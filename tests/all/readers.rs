@@ -58,7 +58,7 @@ const ODDITIES: &[&[u8]] = &[
 ];
 
 /// A small generator (SplitMix64): the same damage in every run.
-struct Chance(u64);
+pub struct Chance(pub u64);
 
 impl Chance {
     fn next(&mut self) -> u64 {
@@ -70,11 +70,11 @@ impl Chance {
     }
 
     /// Below `end`, which may be 0.
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    fn pick<'list, T>(&mut self, list: &'list [T]) -> &'list T {
+    pub fn pick<'list, T>(&mut self, list: &'list [T]) -> &'list T {
         &list[self.below(list.len())]
     }
 
@@ -86,7 +86,7 @@ impl Chance {
     }
 
     /// One of the files, damaged in one to four places.
-    fn damaged(&mut self, files: &[Vec<u8>]) -> Vec<u8> {
+    pub fn damaged(&mut self, files: &[Vec<u8>]) -> Vec<u8> {
         let mut file = self.pick(files).clone();
         for _ in 0..=self.below(4) {
             let here = self.stretch(file.len());

@@ -1,6 +1,7 @@
 //! A project in a folder of its own, and sessions of real plugins in it.
 
 mod judges;
+mod pipe;
 mod seen;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use chaperone_contract::{ModelId, Snapshot};
 use tempfile::TempDir;
 
 pub use judges::{Judge, Silence};
+pub use pipe::{Pipe, Told};
 pub use seen::{Seen, SeenHook};
 
 /// The bundled monitors, their sessions and scripts.

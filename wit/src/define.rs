@@ -5,6 +5,7 @@ macro_rules! record {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident = $wit:tt: $type:ty,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[cfg_attr(feature = "host", derive(wasmtime::component::ComponentType, wasmtime::component::Lift, wasmtime::component::Lower))]
         #[cfg_attr(feature = "host", component(record))]
         pub struct $name {
@@ -23,6 +24,7 @@ macro_rules! variant {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "snake_case")]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[cfg_attr(feature = "host", derive(wasmtime::component::ComponentType, wasmtime::component::Lift, wasmtime::component::Lower))]
         #[cfg_attr(feature = "host", component(variant))]
         pub enum $name {
@@ -41,6 +43,7 @@ macro_rules! wit_enum {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "snake_case")]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[cfg_attr(feature = "host", derive(wasmtime::component::ComponentType, wasmtime::component::Lift, wasmtime::component::Lower))]
         #[cfg_attr(feature = "host", component(enum))]
         #[repr(u8)]

@@ -7,6 +7,7 @@ use crate::types::*;
 
 /// One effect of a hook. In JSON it is tagged by the import's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "each field stands in the contract under the same name")]
 pub enum Effect {
@@ -38,6 +39,7 @@ pub enum Effect {
     Set {
         scope: Scope,
         #[serde(with = "json::bytes")]
+        #[cfg_attr(feature = "schema", schemars(with = "json::bytes::Bytes<String, Vec<u8>>"))]
         value: Vec<u8>,
     },
     /// `timers.arm`
@@ -86,6 +88,7 @@ impl Effect {
 
 /// A call of `llm.complete`: the request, and the id that the plugin was given for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompleteEffect {
     /// Names the call in `responses.llm-completed`.
     pub id: RequestId,

@@ -8,6 +8,7 @@ use crate::types::*;
 
 /// One call of a plugin's export. In JSON it is tagged by the export's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "each field stands in the contract under the same name")]
 pub enum Event {
@@ -47,6 +48,7 @@ pub enum Event {
     LlmCompleted {
         id: RequestId,
         #[serde(with = "json::outcome")]
+        #[cfg_attr(feature = "schema", schemars(with = "json::outcome::Outcome<Completion, LlmError>"))]
         outcome: Result<Completion, LlmError>,
     },
     /// `responses.answered`
@@ -55,6 +57,7 @@ pub enum Event {
     Stored {
         id: RequestId,
         #[serde(with = "json::outcome")]
+        #[cfg_attr(feature = "schema", schemars(with = "json::outcome::Outcome<(), FileError>"))]
         outcome: Result<(), FileError>,
     },
     /// `responses.timer-fired`
@@ -160,6 +163,7 @@ impl Permitted {
 
 /// What a call of an export returned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// Most hooks return nothing.
@@ -174,7 +178,11 @@ pub enum Reply {
     /// Of `invocations.complete-command`.
     Completions(Vec<CompletionItem>),
     /// Of `invocations.tool`.
-    Tool(#[serde(with = "json::outcome")] Result<ToolOutput, String>),
+    Tool(
+        #[serde(with = "json::outcome")]
+        #[cfg_attr(feature = "schema", schemars(with = "json::outcome::Outcome<ToolOutput, String>"))]
+        Result<ToolOutput, String>,
+    ),
 }
 
 #[cfg(test)]

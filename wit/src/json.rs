@@ -5,8 +5,9 @@ pub mod outcome {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
-    enum Outcome<T, E> {
+    pub(crate) enum Outcome<T, E> {
         Ok(T),
         Err(E),
     }
@@ -39,8 +40,9 @@ pub mod bytes {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(untagged)]
-    enum Bytes<T, B> {
+    pub(crate) enum Bytes<T, B> {
         Text(T),
         Raw(B),
     }

@@ -9,6 +9,7 @@ mod remember;
 mod replay;
 mod report;
 mod run;
+mod serve;
 mod setup;
 mod style;
 mod summary;
@@ -33,6 +34,8 @@ enum Command {
     Run(run::Arguments),
     /// Runs a recording again, and says where what comes out differs
     Replay(replay::Arguments),
+    /// Watches live sessions, for an agent on the other end of a pipe: JSON-RPC on stdin and stdout
+    Serve(serve::Arguments),
     /// What `/monitors` offers, for the shell
     Monitors(monitors::Arguments),
     /// Measures how well a watcher judges, on labelled transcripts
@@ -54,6 +57,7 @@ pub fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Serve(arguments) => serve::serve_on_stdio(arguments),
         Command::Monitors(arguments) => monitors::monitors(&arguments),
         Command::Eval(arguments) => eval::eval(&arguments),
     };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use chaperone_contract::{LlmError, Mode, ModelId, ModelInfo, Snapshot, Timestamp};
 use clap::ValueEnum;
 
@@ -16,6 +16,7 @@ use crate::llm::script::{Script, ScriptError};
 use crate::llm::{Answer, BoxFuture, Call, Provider, Providers};
 use crate::plugin::{Cache, Plugin};
 use crate::project::{self, Project};
+use crate::store::Store;
 use crate::transaction::Limits;
 
 /// What the command line says about who answers model calls.
@@ -52,6 +53,24 @@ impl Judge {
     pub fn model(&self, provider: &dyn Provider) -> Option<ModelId> {
         self.model.clone().map(|model| ModelId { provider: provider.name().into(), model })
     }
+
+    /// Ends the program, or fails, where what it says cannot be meant: before anybody depends on it.
+    pub fn check(&self) -> Result<()> {
+        if let Some(script) = &self.script {
+            self.read_script(script)?;
+        }
+        Ok(())
+    }
+
+    fn read_script(&self, script: &Path) -> Result<Script> {
+        if self.provider.is_some_and(|name| name != ProviderName::Script) {
+            super::usage("--script belongs to the provider `script`");
+        }
+        match Script::read(script) {
+            Err(error @ ScriptError::Read { .. }) => bail!("{error}; --script takes a YAML file of answers"),
+            read => Ok(read?),
+        }
+    }
 }
 
 /// Who answers model calls.
@@ -63,6 +82,8 @@ pub enum ProviderName {
     Openai,
     /// An endpoint that speaks Anthropic's protocol
     Anthropic,
+    /// The agent that is connected, with its own models
+    Host,
 }
 
 /// The configuration in a file that the user names, in `chaperone.toml` of the project, or the default.
@@ -133,16 +154,34 @@ fn check_names(config: &Config, named: &[String]) -> Result<()> {
 pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &Storage) -> Result<Vec<Running>> {
     check_names(config, only)?;
     let cache = Cache::of_user();
-    config
-        .plugins
-        .iter()
-        .filter(|plugin| only.is_empty() || only.contains(&plugin.name))
-        .map(|plugin| {
-            let code = component(&plugin.component, &cache).with_context(|| format!("plugin `{}`", plugin.name))?;
-            let folders = Folders { project: &project.root, user: project::user_dir() };
-            Ok(running(plugin, code, &folders, storage))
-        })
-        .collect()
+    let named = config.plugins.iter().filter(|plugin| only.is_empty() || only.contains(&plugin.name));
+    named.map(|plugin| load(plugin, project, storage, &cache)).collect()
+}
+
+/// Loads the plugins of a configuration, each for itself: one that cannot be loaded comes with the reason.
+pub fn each_plugin<'c>(
+    config: &'c Config,
+    project: &Project,
+    storage: &Storage,
+) -> Vec<Result<Running, (&'c config::Plugin, anyhow::Error)>> {
+    let cache = Cache::of_user();
+    let each = |plugin| load(plugin, project, storage, &cache).map_err(|error| (plugin, error));
+    config.plugins.iter().map(each).collect()
+}
+
+fn load(plugin: &config::Plugin, project: &Project, storage: &Storage, cache: &Cache) -> Result<Running> {
+    let code = component(&plugin.component, cache).with_context(|| format!("plugin `{}`", plugin.name))?;
+    let folders = Folders { project: &project.root, user: project::user_dir() };
+    Ok(running(plugin, code, &folders, storage))
+}
+
+/// Where plugins' states are kept: in the file that is named, or the user's own.
+pub fn store(named: Option<&Path>) -> Result<Store> {
+    let path = match named {
+        Some(path) => path.to_path_buf(),
+        None => Store::path_of_user().context("name a file with --state")?,
+    };
+    Store::open(&path).with_context(|| path.display().to_string())
 }
 
 /// The circumstances of a session of the main agent, before its first entry.
@@ -227,25 +266,40 @@ pub fn component_of_source(source: &str) -> config::Component {
     }
 }
 
-/// Who answers: what the command line says, else what the configuration says. Where none of the plugins that take part
-/// (`only` these, or all) may ask, it need not say anything.
+/// Who answers a recorded session, which has no host: as [`provider_with_host`] says.
 pub fn provider(config: &Config, only: &[String], judge: &Judge) -> Result<Arc<dyn Provider>> {
+    let name = judge.provider.is_none().then_some(config.llm.provider.as_deref()).flatten();
+    if judge.script.is_none() && (judge.provider == Some(ProviderName::Host) || name == Some(config::HOST_PROVIDER)) {
+        bail!("the provider `host` is an agent that is connected; a recorded session has none, name another");
+    }
+    provider_with_host(config, only, judge, None)
+}
+
+/// Who answers: what the command line says, else what the configuration says, else the host where there is one. Where
+/// none of the plugins that take part (`only` these, or all) may ask, nobody need say anything.
+///
+/// Beside the one that is named, all that are configured can be asked, and the host.
+pub fn provider_with_host(
+    config: &Config,
+    only: &[String],
+    judge: &Judge,
+    host: Option<Arc<dyn Provider>>,
+) -> Result<Arc<dyn Provider>> {
     let Judge { provider: named, script, model } = judge;
     let (named, model) = (*named, model.as_deref());
     if let Some(script) = script {
-        if named.is_some_and(|name| name != ProviderName::Script) {
-            super::usage("--script belongs to the provider `script`");
-        }
-        return match Script::read(script) {
-            Err(error @ ScriptError::Read { .. }) => Err(anyhow!("{error}; --script takes a YAML file of answers")),
-            read => Ok(Arc::new(read?)),
-        };
+        return Ok(Arc::new(judge.read_script(script)?));
     }
     let name = match named {
         Some(ProviderName::Script) => "script",
         Some(ProviderName::Openai) => "openai",
         Some(ProviderName::Anthropic) => "anthropic",
-        None => config.llm.provider.as_deref().unwrap_or("none"),
+        Some(ProviderName::Host) => config::HOST_PROVIDER,
+        None => match (&config.llm.provider, &host) {
+            (Some(name), _) => name,
+            (None, Some(_)) => config::HOST_PROVIDER,
+            (None, None) => "none",
+        },
     };
     let mut taking_part = config.plugins.iter().filter(|plugin| only.is_empty() || only.contains(&plugin.name));
     if name == "none" && taking_part.all(|plugin| plugin.grants.llm.is_none()) {
@@ -262,9 +316,12 @@ pub fn provider(config: &Config, only: &[String], judge: &Judge) -> Result<Arc<d
             "script" => bail!("--provider script needs --script FILE"),
             "openai" => endpoint(config, name, Kind::OpenAi, "OPENAI_API_KEY", model)?,
             "anthropic" => endpoint(config, name, Kind::Anthropic, "ANTHROPIC_API_KEY", model)?,
-            "host" => {
-                bail!("the provider `host` is an agent that is connected; a recorded session has none, name another")
-            }
+            config::HOST_PROVIDER => match &host {
+                Some(host) => host.clone(),
+                None => {
+                    bail!("the provider `host` lends no models; say which it has when it connects, or name another")
+                }
+            },
             other => bail!("there is no provider `{other}` here; configure it under [providers.{other}]"),
         },
     };
@@ -273,6 +330,7 @@ pub fn provider(config: &Config, only: &[String], judge: &Judge) -> Result<Arc<d
         .iter()
         .filter(|(other, _)| *other != name)
         .map(|(other, provider)| configured(config, other, provider, None))
+        .chain(host.filter(|_| name != config::HOST_PROVIDER).map(Ok))
         .collect::<Result<Vec<_>>>()?;
     Ok(Arc::new(Providers::new(default, others)?))
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use chaperone_contract::*;
 
+use super::requests::fires_at;
 use super::tracing::Asked;
 use super::{Dialogs, Ended, Note, Observer, Progress, Session, Ticket};
 use crate::files::Change;
@@ -25,13 +26,14 @@ impl Session {
                     let outcome = self.plugins[index].files.patch(&file, &initial, &patch);
                     self.stored((index, id), outcome, observer);
                 }
-                Effect::Ask { id, .. } => {
-                    if self.dialogs == Dialogs::Unavailable {
+                Effect::Ask { id, .. } => match self.dialogs {
+                    Dialogs::Shown => _ = self.asked.insert((index, id)),
+                    Dialogs::Unavailable => {
                         self.due.push_back((index, Event::Answered { id, answer: Answer::Unavailable }));
                     }
-                }
+                },
                 Effect::Arm { id, milliseconds } => {
-                    self.timers.insert((self.snapshot.now.saturating_add(milliseconds), (index, id)));
+                    self.timers.insert((fires_at(self.snapshot.now, milliseconds), (index, id)));
                 }
                 Effect::Disarm { id } => self.timers.retain(|(_, ticket)| *ticket != (index, id)),
                 Effect::Inject(_)

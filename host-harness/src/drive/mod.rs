@@ -3,10 +3,13 @@
 //! The shell around the functional core: here is tokio, here are the clock of the session and the calls under way.
 
 mod effects;
+mod hooks;
 mod observer;
+mod requests;
 mod running;
 mod setup;
 mod tracing;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -14,18 +17,18 @@ use std::time::{Duration, Instant};
 
 use chaperone_contract::*;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::{AbortHandle, JoinError, JoinSet};
+use tokio::task::{AbortHandle, JoinSet};
 
 pub use observer::{HookRun, Note, Observer};
 pub use running::{Grants, Running};
 pub use setup::{Dialogs, Extent, Memory, Setup};
+pub use waiting::Arrival;
 
 use crate::llm::allowance::Ledger;
 use crate::llm::{Answer as LlmAnswer, Provider};
-use crate::record::{RecordedHook, RecordedResult, Recorder};
+use crate::record::Recorder;
 use crate::session::{Step, TimedStep};
 use crate::store::{CallTrace, StoreError};
-use crate::transaction::{Committed, FileRead, Input};
 
 /// A session with the plugins that watch it.
 ///
@@ -43,6 +46,8 @@ pub struct Session {
     calls: JoinSet<(Ticket, Ended)>,
     open: BTreeMap<Ticket, OpenCall>,
     timers: BTreeSet<(Timestamp, Ticket)>,
+    /// Questions to the user that are not answered yet.
+    asked: BTreeSet<Ticket>,
     /// Hooks that are due, in order: the answers to what earlier hooks asked for.
     due: VecDeque<(usize, Event)>,
     recorder: Option<Recorder>,
@@ -80,6 +85,7 @@ struct OpenCall {
 }
 
 /// What came of a model call, and how long it took.
+#[derive(Debug)]
 struct Ended {
     answer: LlmAnswer,
     took: Duration,
@@ -88,13 +94,20 @@ struct Ended {
 impl Session {
     /// Begins a session and asks every plugin what it is.
     pub fn new(setup: Setup, observer: &mut dyn Observer) -> Result<Self> {
-        let Setup { snapshot, mut plugins, provider, judge, dialogs, recorder, memory } = setup;
+        let Setup { snapshot, branch, mut plugins, provider, judge, dialogs, recorder, memory } = setup;
+        let mut awaited = Vec::new();
         if let Some(memory) = &memory {
             for plugin in &mut plugins {
-                plugin.history = memory.history(&memory.owner(&snapshot, &plugin.name))?;
-                plugin.history.follow(&Branch::default());
+                let owner = memory.owner(&snapshot.session_id, &plugin.name);
+                plugin.history = memory.history(&owner)?;
+                let (waits_for, next_request) = memory.requests(&owner)?;
+                plugin.next_request = next_request;
+                awaited.push(waits_for);
             }
             memory.store.prune_traces(&memory.traces, tracing::wall_clock())?;
+        }
+        for plugin in &mut plugins {
+            plugin.history.follow(&branch);
         }
         let mut ledger = Ledger::default();
         for plugin in &plugins {
@@ -106,7 +119,7 @@ impl Session {
         }
         let mut session = Self {
             snapshot,
-            branch: Arc::default(),
+            branch: Arc::new(branch),
             plugins,
             provider,
             judge,
@@ -116,6 +129,7 @@ impl Session {
             calls: JoinSet::new(),
             open: BTreeMap::new(),
             timers: BTreeSet::new(),
+            asked: BTreeSet::new(),
             due: VecDeque::new(),
             recorder,
             memory,
@@ -123,6 +137,12 @@ impl Session {
         };
         if let Some(recorder) = &mut session.recorder {
             recorder.session(&session.snapshot.session_id, session.plugins.iter().map(Running::recorded).collect())?;
+            if session.branch.leaf().is_some() {
+                recorder.branch(&session.branch)?;
+            }
+        }
+        for (index, awaited) in awaited.into_iter().enumerate() {
+            session.resume(index, awaited);
         }
         for index in 0..session.plugins.len() {
             session.describe(index, observer)?;
@@ -133,6 +153,11 @@ impl Session {
     /// The plugins.
     pub fn plugins(&self) -> &[Running] {
         &self.plugins
+    }
+
+    /// What hooks see of the session from now on. Its `leaf` and `branch_length` are not looked at: they are the branch's.
+    pub fn snapshot_mut(&mut self) -> &mut Snapshot {
+        &mut self.snapshot
     }
 
     /// The current branch.
@@ -159,70 +184,6 @@ impl Session {
             Step::Event(event) => _ = self.event(event, observer)?,
         }
         self.quiet(observer).await
-    }
-
-    /// Waits until no model call is under way and no hook is due.
-    ///
-    /// Answers that come while others are awaited are delivered in the order in which they were asked for, so that the
-    /// same answers always lead to the same hooks.
-    ///
-    /// # Errors
-    /// Where the recording or the store cannot be written.
-    pub async fn quiet(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        self.drain(observer)?;
-        while !self.calls.is_empty() {
-            let mut answers = BTreeMap::new();
-            while let Some(joined) = self.calls.join_next().await {
-                if let Some((ticket, ended)) = self.ended(joined) {
-                    answers.insert(ticket, ended);
-                }
-            }
-            // How the text of a streamed answer was cut into pieces depends on the network: here it comes in one.
-            let mut streamed: BTreeMap<Ticket, String> = BTreeMap::new();
-            while let Ok((ticket, text)) = self.progress.1.try_recv() {
-                streamed.entry(ticket).or_default().push_str(&text);
-            }
-            for (ticket, ended) in answers {
-                if let Some(text) = streamed.remove(&ticket) {
-                    self.progressed((ticket, text), observer)?;
-                }
-                self.completed(ticket, ended, observer)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits for the next piece of an answer to a model call, or its end, and delivers it. False where no call is under
-    /// way.
-    ///
-    /// # Errors
-    /// Where the recording or the store cannot be written.
-    pub async fn next_answer(&mut self, observer: &mut dyn Observer) -> Result<bool> {
-        if self.calls.is_empty() {
-            return Ok(false);
-        }
-        tokio::select! {
-            biased;
-            Some(progress) = self.progress.1.recv() => self.progressed(progress, observer)?,
-            Some(joined) = self.calls.join_next() => {
-                if let Some((ticket, ended)) = self.ended(joined) {
-                    self.completed(ticket, ended, observer)?;
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// What came of a call; none where it was cancelled.
-    fn ended(&self, joined: Result<(Ticket, Ended), JoinError>) -> Option<(Ticket, Ended)> {
-        match joined {
-            Ok(ended) => Some(ended),
-            Err(error) => {
-                let (ticket, call) = self.open.iter().find(|(_, call)| call.task.id() == error.id())?;
-                let answer = Err(LlmError::Provider("the provider broke down".into()));
-                Some((*ticket, Ended { answer, took: call.started.elapsed() }))
-            }
-        }
     }
 
     /// Puts an entry behind the leaf.
@@ -355,30 +316,28 @@ impl Session {
         Ok(true)
     }
 
-    /// Brings a plugin the user's answer to a dialog.
+    /// Brings a plugin the user's answer to a dialog. False where the plugin asks nothing under this id.
     ///
     /// # Errors
     /// Where the recording or the store cannot be written.
-    pub fn answered(&mut self, plugin: &str, id: RequestId, answer: Answer, observer: &mut dyn Observer) -> Result<()> {
-        if let Some(index) = self.plugins.iter().position(|running| running.name == plugin) {
-            self.due.push_back((index, Event::Answered { id, answer }));
+    pub fn answered(
+        &mut self,
+        plugin: &str,
+        id: RequestId,
+        answer: Answer,
+        observer: &mut dyn Observer,
+    ) -> Result<bool> {
+        let index = self.plugins.iter().position(|running| running.name == plugin);
+        let Some(ticket) = index.map(|index| (index, id)).filter(|ticket| self.asked.contains(ticket)) else {
+            return Ok(false);
+        };
+        // A panel of settings stays open for further changes.
+        if !matches!(answer, Answer::Changed(_)) {
+            self.asked.remove(&ticket);
         }
-        self.drain(observer)
-    }
-
-    /// Moves the session's clock on, and fires each timer at its time.
-    ///
-    /// # Errors
-    /// Where the recording or the store cannot be written.
-    pub fn advance(&mut self, now: Timestamp, observer: &mut dyn Observer) -> Result<()> {
-        while let Some(&(at, (index, id))) = self.timers.first().filter(|(at, _)| *at <= now) {
-            self.timers.pop_first();
-            self.snapshot.now = self.snapshot.now.max(at);
-            self.due.push_back((index, Event::TimerFired { id }));
-            self.drain(observer)?;
-        }
-        self.snapshot.now = self.snapshot.now.max(now);
-        Ok(())
+        self.due.push_back((ticket.0, Event::Answered { id, answer }));
+        self.drain(observer)?;
+        Ok(true)
     }
 
     /// Ends the session. Hands the recorder back, for the next one.
@@ -408,88 +367,4 @@ impl Session {
         }
         Ok(())
     }
-
-    fn drain(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        while let Some((index, event)) = self.due.pop_front() {
-            self.run(index, &event, observer)?;
-        }
-        Ok(())
-    }
-
-    /// Runs one hook of one plugin and carries out its effects. None where it did not come to its end.
-    fn run(
-        &mut self,
-        index: usize,
-        event: &Event,
-        observer: &mut dyn Observer,
-    ) -> Result<Option<(Reply, Vec<FileRead>)>> {
-        let plugin = &self.plugins[index];
-        if plugin.is_quarantined() {
-            return Ok(None);
-        }
-        let snapshot = Snapshot {
-            leaf: self.branch.leaf().map(|leaf| leaf.id.clone()),
-            branch_length: u32::try_from(self.branch.entries().len()).unwrap_or(u32::MAX),
-            ..self.snapshot.clone()
-        };
-        let input = Input {
-            snapshot,
-            branch: self.branch.clone(),
-            state: plugin.history.current().clone(),
-            models: plugin.models.clone(),
-            files: plugin.files.clone(),
-            traces: self.traces_for(index),
-            next_request: plugin.next_request,
-        };
-        let entry = input.snapshot.leaf.clone();
-        let recorded = self.recorder.is_some().then(|| input.snapshot.clone());
-        let started = Instant::now();
-        let mut outcome = plugin.component.call(&plugin.limits, input, event);
-        let took = started.elapsed();
-        if let (Some(recorder), Some(snapshot)) = (&mut self.recorder, recorded) {
-            recorder.hook(RecordedHook {
-                plugin: plugin.name.clone(),
-                event: event.clone(),
-                snapshot,
-                next_request: plugin.next_request,
-                reads: outcome.reads.clone(),
-                traces: outcome.traces.clone(),
-                result: RecordedResult::of(&outcome),
-            })?;
-        }
-        let denied = match &mut outcome.result {
-            Ok(committed) if !plugin.grants.inject => take_ungranted(&mut committed.effects),
-            _ => Vec::new(),
-        };
-        observer.hook(&HookRun { plugin: &plugin.name, event, entry: entry.as_ref(), result: &outcome.result, took });
-        for effect in denied {
-            observer.note(&self.plugins[index].name, &Note::Denied { effect });
-        }
-        match outcome.result {
-            Ok(Committed { reply, effects }) => {
-                let changed = self.plugins[index].succeeded(&effects, &self.branch);
-                if let Some(memory) = &self.memory {
-                    memory.commit(&memory.owner(&self.snapshot, &self.plugins[index].name), entry.as_ref(), changed)?;
-                }
-                self.keep_traces(index, event, &effects)?;
-                self.carry_out(index, effects, observer);
-                Ok(Some((reply, outcome.reads)))
-            }
-            Err(_) => {
-                self.keep_traces(index, event, &[])?;
-                if let Some(failures) = self.plugins[index].failed() {
-                    observer.note(&self.plugins[index].name, &Note::Quarantined { failures });
-                }
-                Ok(None)
-            }
-        }
-    }
-}
-
-/// Takes out the effects that need the grant to speak into the conversation, and returns their names.
-fn take_ungranted(effects: &mut Vec<Effect>) -> Vec<&'static str> {
-    let needs_grant = |effect: &Effect| matches!(effect, Effect::Inject(_) | Effect::Release { .. } | Effect::Abort);
-    let names = effects.iter().filter(|effect| needs_grant(effect)).map(Effect::name).collect();
-    effects.retain(|effect| !needs_grant(effect));
-    names
 }

@@ -8,13 +8,15 @@ use super::Running;
 use crate::llm::Provider;
 use crate::record::Recorder;
 use crate::state::History;
-use crate::store::{Owner, Store, StoreError};
+use crate::store::{Awaited, Left, Owner, Requests, Store, StoreError};
 use crate::traces::Policy;
 
 /// What a session is made of.
 pub struct Setup {
     /// Its first snapshot; `leaf` and `branch_length` are the session's own.
     pub snapshot: Snapshot,
+    /// Its current branch; of a session that begins, it is empty.
+    pub branch: Branch,
     /// The plugins, in the order in which they are called.
     pub plugins: Vec<Running>,
     /// Who answers model calls.
@@ -63,7 +65,16 @@ pub enum Extent {
 impl Setup {
     /// A session that is neither recorded nor remembered, and whose user cannot be asked.
     pub fn new(snapshot: Snapshot, plugins: Vec<Running>, provider: Arc<dyn Provider>) -> Self {
-        Self { snapshot, plugins, provider, judge: None, dialogs: Dialogs::Unavailable, recorder: None, memory: None }
+        Self {
+            snapshot,
+            branch: Branch::default(),
+            plugins,
+            provider,
+            judge: None,
+            dialogs: Dialogs::Unavailable,
+            recorder: None,
+            memory: None,
+        }
     }
 }
 
@@ -71,6 +82,23 @@ impl Memory {
     /// All of a session, with traces as the default has them.
     pub fn new(store: Arc<Store>, project: impl Into<String>) -> Self {
         Self { store, project: project.into(), extent: Extent::Session, traces: Policy::default() }
+    }
+
+    /// Lets the plugins begin with what they have in another session, as far as both sessions have the same entries.
+    ///
+    /// # Errors
+    /// Where the store cannot be read or written.
+    pub fn take_over<'e>(
+        &self,
+        plugins: &[Running],
+        from: &str,
+        to: &str,
+        shared: impl IntoIterator<Item = &'e EntryId>,
+    ) -> Result<(), StoreError> {
+        let shared = shared.into_iter().collect();
+        plugins
+            .iter()
+            .try_for_each(|it| self.store.fork(&self.owner(from, &it.name), &self.owner(to, &it.name), &shared))
     }
 
     pub(super) fn history(&self, owner: &Owner) -> Result<History, StoreError> {
@@ -81,19 +109,27 @@ impl Memory {
         })
     }
 
-    pub(super) fn commit(
-        &self,
-        owner: &Owner,
-        leaf: Option<&EntryId>,
-        mut changed: Vec<(Scope, Arc<[u8]>)>,
-    ) -> Result<(), StoreError> {
-        if self.extent == Extent::Project {
-            changed.retain(|(scope, _)| *scope == Scope::Project);
+    /// What a plugin still waits for from an earlier process, and the id of its next request.
+    pub(super) fn requests(&self, owner: &Owner) -> Result<(Vec<(RequestId, Awaited)>, RequestId), StoreError> {
+        match self.extent {
+            Extent::Session => self.store.requests(owner),
+            Extent::Project => Ok((Vec::new(), 1)),
         }
-        self.store.commit(owner, leaf, &changed)
     }
 
-    pub(super) fn owner(&self, session: &Snapshot, plugin: &str) -> Owner {
-        Owner { plugin: plugin.into(), session: session.session_id.clone(), project: self.project.clone() }
+    /// Keeps what one hook left behind, as far as it is to be kept.
+    pub(super) fn commit(&self, owner: &Owner, left: &Left<'_>) -> Result<(), StoreError> {
+        match self.extent {
+            Extent::Session => self.store.commit(owner, left),
+            Extent::Project => {
+                let of_project = |(scope, _): &&(Scope, Arc<[u8]>)| *scope == Scope::Project;
+                let changed: Vec<_> = left.changed.iter().filter(of_project).cloned().collect();
+                self.store.commit(owner, &Left { changed: &changed, requests: &Requests::default(), ..*left })
+            }
+        }
+    }
+
+    pub(super) fn owner(&self, session: &str, plugin: &str) -> Owner {
+        Owner { plugin: plugin.into(), session: session.into(), project: self.project.clone() }
     }
 }

@@ -22,7 +22,7 @@ impl Session {
     pub(super) fn traces_for(&self, index: usize) -> Arc<dyn ReadTraces> {
         match &self.memory {
             Some(memory) => {
-                let owner = memory.owner(&self.snapshot, &self.plugins[index].name);
+                let owner = memory.owner(&self.snapshot.session_id, &self.plugins[index].name);
                 Arc::new(StoredTraces { store: memory.store.clone(), owner })
             }
             None => Arc::new(NoTraces),
@@ -59,7 +59,7 @@ impl Session {
             }
         }
         kept.extend(call.map(Kept::Call));
-        let owner = memory.owner(&self.snapshot, &self.plugins[index].name);
+        let owner = memory.owner(&self.snapshot.session_id, &self.plugins[index].name);
         memory.store.keep(&owner, &memory.traces, &kept, self.snapshot.now, wall_clock())
     }
 }

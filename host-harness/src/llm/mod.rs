@@ -39,6 +39,11 @@ pub trait Provider: Send + Sync {
     /// Named on screen, such as `script`; also the `provider` of its models.
     fn name(&self) -> &str;
 
+    /// Whether models of this `provider` are asked here. Most serve only their own; who passes calls on serves others.
+    fn serves(&self, provider: &str) -> bool {
+        self.name() == provider
+    }
+
     /// The models that are known beforehand; a provider may serve others as well.
     fn models(&self) -> Vec<ModelInfo>;
 

@@ -9,7 +9,7 @@ use super::{Answer, BoxFuture, Call, Provider};
 
 /// A set of providers with different names, one of which is the default.
 ///
-/// A call goes to the provider that its model names. A call without a model goes to the provider of the session's own
+/// A call goes to the provider that its model names, or else to one that serves models of that name. A call without a model goes to the provider of the session's own
 /// model where that is in the set, else to the default, which then picks its own model.
 pub struct Providers {
     default: Arc<dyn Provider>,
@@ -41,18 +41,25 @@ impl Providers {
         self.members().find(|member| member.name() == name)
     }
 
+    /// Who passes on what is for the provider of this name.
+    fn serving(&self, name: &str) -> Option<&dyn Provider> {
+        self.members().find(|member| member.serves(name))
+    }
+
     fn route(&self, call: &Call) -> Result<&dyn Provider, LlmError> {
         match (&call.request.model, &call.session_model) {
-            (Some(wanted), _) => self.named(&wanted.provider).ok_or_else(|| {
-                let names: Vec<_> = self.members().map(|member| format!("`{}`", member.name())).collect();
-                LlmError::UnknownModel(format!(
-                    "`{}/{}`: no provider is called `{}`; there is {}",
-                    wanted.provider,
-                    wanted.model,
-                    wanted.provider,
-                    names.join(", ")
-                ))
-            }),
+            (Some(wanted), _) => {
+                self.named(&wanted.provider).or_else(|| self.serving(&wanted.provider)).ok_or_else(|| {
+                    let names: Vec<_> = self.members().map(|member| format!("`{}`", member.name())).collect();
+                    LlmError::UnknownModel(format!(
+                        "`{}/{}`: no provider is called `{}`; there is {}",
+                        wanted.provider,
+                        wanted.model,
+                        wanted.provider,
+                        names.join(", ")
+                    ))
+                })
+            }
             (None, Some(own)) => Ok(self.named(&own.provider).unwrap_or(&*self.default)),
             (None, None) => Ok(&*self.default),
         }
@@ -122,6 +129,41 @@ mod tests {
         call.session_model = Some(model("first", "m"));
         call.request.model = Some(model("second", "m"));
         assert_eq!(who(call).await.unwrap(), "second");
+    }
+
+    /// Passes calls on to whoever is called `elsewhere`.
+    struct Passing;
+
+    impl Provider for Passing {
+        fn name(&self) -> &str {
+            "passing"
+        }
+
+        fn serves(&self, provider: &str) -> bool {
+            provider == "elsewhere"
+        }
+
+        fn models(&self) -> Vec<ModelInfo> {
+            Vec::new()
+        }
+
+        fn complete<'a>(&'a self, _: &'a Call, _: &'a (dyn Fn(&str) + Send + Sync)) -> BoxFuture<'a, Answer> {
+            Box::pin(ready(Err(LlmError::Provider("passed on".into()))))
+        }
+    }
+
+    #[tokio::test]
+    async fn who_passes_calls_on_gets_those_that_name_another_provider_unless_that_one_is_there() {
+        let set = Providers::new(Arc::new(Named("first")), vec![Arc::new(Passing)]).unwrap();
+        let mut call = call("?");
+        call.request.model = Some(model("elsewhere", "m"));
+        assert_eq!(set.complete(&call, &|_| ()).await, Err(LlmError::Provider("passed on".into())));
+        let set = Providers::new(Arc::new(Passing), vec![Arc::new(Named("elsewhere"))]).unwrap();
+        assert_eq!(set.complete(&call, &|_| ()).await.unwrap().text, "elsewhere");
+        call.request.model = None;
+        call.session_model = Some(model("elsewhere", "m"));
+        let set = Providers::new(Arc::new(Named("first")), vec![Arc::new(Passing)]).unwrap();
+        assert_eq!(set.complete(&call, &|_| ()).await.unwrap().text, "first", "the user has named somebody");
     }
 
     #[tokio::test]

@@ -304,3 +304,13 @@ fn d38_findings_go_to_the_project_that_owns_the_monitors_wherever_the_agent_was_
     assert!(world.read(".workflow/gaps.json").contains("test_release_cannot_exceed_capacity"));
     assert!(!world.project().join("deep/down/.workflow").exists());
 }
+
+#[test]
+fn a_recorded_session_has_no_host_to_ask() {
+    let world = World::with_monitors();
+    let [session, _] = session("clean-fix");
+    let told = "a recorded session has none, name another";
+    assert!(world.fails(1, ["run", &session, "--provider", "host"]).contains(told));
+    world.write("chaperone.toml", "[llm]\nprovider = \"host\"\n");
+    assert!(world.fails(1, ["run", &session]).contains(told));
+}

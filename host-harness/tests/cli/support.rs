@@ -108,7 +108,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The folder of the bundled sessions.
-fn sessions() -> PathBuf {
+pub fn sessions() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../monitors-examples/sessions")
 }
 

@@ -4,8 +4,8 @@
 //! argument says. Whatever the host answers is shown in passing.
 
 use chaperone_sdk::{
-    Command, Completion, CompletionRequest, Context, Description, Effort, FileError, Hook, Level, LlmError, Plugin,
-    RequestId, Scope, Tone,
+    Answer, Command, Completion, CompletionItem, CompletionRequest, Context, Description, Effort, FileError, Gate,
+    Hook, Json, Level, LlmError, Plugin, Prompt, RequestId, Scope, StartReason, Tone, Tool, ToolCall, ToolOutput,
 };
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,30 @@ struct Calls {
 impl Plugin for Hostile {
     fn describe(_: &mut Context) -> Description {
         let command = Command { name: "hostile".into(), description: "Misbehaves".into() };
+        let tool = Tool {
+            name: "echo".into(),
+            label: "Echo".into(),
+            description: "Gives back what it is given, or fails".into(),
+            parameters: "{}".into(),
+        };
+        let hooks = [Hook::SessionStart, Hook::AgentEnd, Hook::Context, Hook::ToolStart];
         Description {
             commands: vec![command],
-            ..chaperone_sdk::describe("hostile", "1", "Misbehaves on command", [Hook::AgentEnd, Hook::Context])
+            tools: vec![tool],
+            ..chaperone_sdk::describe("hostile", "1", "Misbehaves on command", hooks)
+        }
+    }
+
+    fn session_start(cx: &mut Context, reason: StartReason) {
+        let calls: Calls = cx.state(Scope::Branch);
+        cx.log(Level::Info, format!("{reason:?} after {} calls", calls.count));
+    }
+
+    fn tool_start(_: &mut Context, call: ToolCall) -> Gate {
+        match call.name.as_str() {
+            "refuse" => Gate::Refuse("as I like it".into()),
+            "hold" => Gate::Hold,
+            _ => Gate::Allow,
         }
     }
 
@@ -38,9 +59,17 @@ impl Plugin for Hostile {
         vec![0]
     }
 
+    fn llm_progress(cx: &mut Context, id: RequestId, text: String) {
+        cx.notify(format!("progress {id}: {text}"), Tone::Normal);
+    }
+
     fn llm_completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, LlmError>) {
         let text = outcome.map(|completion| completion.text);
         cx.notify(format!("completed {id}: {text:?}"), Tone::Normal);
+    }
+
+    fn answered(cx: &mut Context, id: RequestId, answer: Answer) {
+        cx.notify(format!("answered {id}: {answer:?}"), Tone::Normal);
     }
 
     fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
@@ -49,6 +78,17 @@ impl Plugin for Hostile {
 
     fn timer_fired(cx: &mut Context, id: RequestId) {
         cx.notify(format!("timer {id} at {}", cx.session().now), Tone::Normal);
+    }
+
+    fn complete_command(_: &mut Context, name: String, prefix: String) -> Vec<CompletionItem> {
+        vec![CompletionItem { value: format!("{prefix}panic"), label: name, description: String::new() }]
+    }
+
+    fn tool(_: &mut Context, _: String, arguments: Json) -> Result<ToolOutput, String> {
+        match arguments.contains("fail") {
+            true => Err("as I was told".into()),
+            false => Ok(ToolOutput { content: arguments, details: None }),
+        }
     }
 
     fn command(cx: &mut Context, _: String, line: String) {
@@ -80,6 +120,12 @@ impl Plugin for Hostile {
             "shout" => cx.notify("x".repeat(48 << 20), Tone::Normal),
             "complete" => {
                 cx.complete(completion(argument));
+            }
+            "stream" => {
+                cx.complete(CompletionRequest { streamed: true, ..completion(argument) });
+            }
+            "ask" => {
+                cx.ask(Prompt::Confirm(("Go on?".into(), argument.into())));
             }
             "cancel" => cx.cancel(number),
             "inject" => cx.steer("hostile", "Listen to me."),

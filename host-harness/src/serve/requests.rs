@@ -1,0 +1,214 @@
+//! What the client asks for, and how it is answered.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::errors::{Code, Fault};
+use super::protocol::*;
+use super::sessions::{self, Desk, Watched};
+use super::{Models, Phase, Serving, Sidecar};
+
+impl Sidecar {
+    pub(super) fn request(&mut self, id: Id, method: &str, params: Option<&RawValue>) {
+        let request = match ClientRequest::read(method, params) {
+            // The parameters of what comes too early do not matter.
+            Some(_) if matches!(self.phase, Phase::Fresh) && !is_first(method) => {
+                return self.outbox.refuse(Some(&id), &not_initialized());
+            }
+            Some(request) => request,
+            None if ClientNotification::NAMES.contains(&method) => {
+                let told = format!("`{method}` is not answered; send it without an `id`");
+                return self.outbox.refuse(Some(&id), &Fault::new(Code::InvalidRequest, told));
+            }
+            None => return self.outbox.refuse(Some(&id), &unknown_method(method)),
+        };
+        let is_taken = matches!(&self.phase, Phase::Serving(it) if it.sessions.values().any(|it| it.awaits(&id)));
+        if is_taken {
+            let told = format!("the id {id} belongs to a request that is not answered yet");
+            return self.outbox.refuse(Some(&id), &Fault::new(Code::InvalidRequest, told));
+        }
+        self.serve(Some(id), request);
+    }
+
+    /// Serves a request, and answers it where it has an id.
+    pub(super) fn serve(&mut self, id: Option<Id>, request: Result<ClientRequest, Fault>) {
+        let id = id.as_ref();
+        let request = match (request, &self.phase) {
+            (_, Phase::ShutDown) => Err(Fault::new(Code::InvalidRequest, "the sidecar is shutting down")),
+            (Ok(ClientRequest::Initialize(_)), Phase::Serving(_)) => {
+                Err(Fault::new(Code::InvalidRequest, "`initialize` was there before"))
+            }
+            (Ok(request @ (ClientRequest::Initialize(_) | ClientRequest::Shutdown(_))), _) => Ok(request),
+            (Ok(_), Phase::Fresh) => Err(not_initialized()),
+            (request, _) => request,
+        };
+        let request = match request {
+            Ok(request) => request,
+            Err(fault) => match id {
+                Some(_) => return self.outbox.refuse(id, &fault),
+                None => return self.outbox.log(fault.message),
+            },
+        };
+        match request {
+            ClientRequest::Initialize(it) => {
+                let outcome = self.initialize(it);
+                self.outbox.answer::<Initialize>(id, outcome);
+            }
+            ClientRequest::Open(it) => {
+                let outcome = self.open(it);
+                self.outbox.answer::<Open>(id, outcome);
+            }
+            ClientRequest::Append(Append { session, entries }) => {
+                self.answer::<Append>(id, &session, |it, desk| it.append(entries, desk));
+            }
+            ClientRequest::GoTo(GoTo { session, leaf, entries }) => {
+                self.answer::<GoTo>(id, &session, |it, desk| it.go_to(leaf, entries, desk));
+            }
+            ClientRequest::Happened(Happened { session, event, circumstances }) => {
+                self.answer::<Happened>(id, &session, |it, desk| {
+                    it.happened(event, circumstances, desk).map(|reply| Replied { reply })
+                });
+            }
+            ClientRequest::RunCommand(RunCommand { session, name, arguments }) => {
+                self.answer::<RunCommand>(id, &session, |it, desk| it.command(&name, &arguments, desk));
+            }
+            ClientRequest::CompleteCommand(CompleteCommand { session, name, prefix }) => {
+                self.answer::<CompleteCommand>(id, &session, |it, desk| it.complete_command(&name, &prefix, desk));
+            }
+            ClientRequest::RunTool(RunTool { session, name, arguments }) => {
+                self.answer::<RunTool>(id, &session, |it, desk| it.tool(&name, arguments, desk));
+            }
+            ClientRequest::AnswerQuestion(AnswerQuestion { session, plugin, id: question, answer }) => {
+                self.answer::<AnswerQuestion>(id, &session, |it, desk| it.answered(&plugin, question, answer, desk));
+            }
+            ClientRequest::Quiet(Quiet { session }) => match (self.session(&session), id) {
+                (Ok(it), Some(id)) => it.wait(id.clone()),
+                (Ok(_), None) => {}
+                (Err(fault), _) => self.outbox.answer::<Quiet>(id, Err(fault)),
+            },
+            ClientRequest::Close(Close { session }) => {
+                let outcome = self.close(&session);
+                self.outbox.answer::<Close>(id, outcome);
+            }
+            ClientRequest::Shutdown(_) => {
+                self.close_all();
+                self.phase = Phase::ShutDown;
+                self.outbox.answer::<Shutdown>(id, Ok(Done {}));
+            }
+        }
+    }
+
+    fn initialize(&mut self, initialize: Initialize) -> Result<Initialized, Fault> {
+        let Initialize { protocol_version, client, capabilities } = initialize;
+        if protocol_version != PROTOCOL_VERSION {
+            let told = format!("is {protocol_version}; this sidecar speaks {PROTOCOL_VERSION}");
+            return Err(Fault::params("protocol_version", told));
+        }
+        self.outbox.log(format!("serving {} {}", client.name, client.version));
+        let (models, wished) = capabilities.models.clone().map(Models::lent).unzip();
+        self.phase = Phase::Serving(Box::new(Serving {
+            client: capabilities,
+            models,
+            wished,
+            questions: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+        }));
+        let methods = ClientRequest::NAMES.iter().chain(ClientNotification::NAMES);
+        Ok(Initialized {
+            protocol_version: PROTOCOL_VERSION,
+            server: Program { name: "chaperone".into(), version: env!("CARGO_PKG_VERSION").into() },
+            contract: format!("chaperone:agent@{}", chaperone_contract::VERSION),
+            capabilities: ServerCapabilities {
+                methods: methods.map(|&method| method.into()).collect(),
+                max_line_bytes: self.settings.max_line_bytes as u64,
+            },
+        })
+    }
+
+    fn open(&mut self, open: Open) -> Result<Opened, Fault> {
+        let now = (self.settings.clock)();
+        let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(&open.session)) };
+        if serving.sessions.contains_key(&open.session) {
+            let told = format!("session `{}` is open already; close it first", open.session);
+            return Err(Fault::new(Code::SessionOpen, told));
+        }
+        sessions::cwd(&open)?;
+        let watchers = (self.settings.find_watchers)(&open, serving.models.as_ref()).map_err(Fault::other)?;
+        let name = open.session.clone();
+        let mut desk = Desk { outbox: &mut self.outbox, client: &serving.client, now };
+        let (session, opened) = Watched::open(open, watchers, &mut desk)?;
+        serving.sessions.insert(name, session);
+        Ok(opened)
+    }
+
+    fn close(&mut self, name: &str) -> Result<Done, Fault> {
+        let now = (self.settings.clock)();
+        let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(name)) };
+        let session = serving.sessions.remove(name).ok_or_else(|| unknown_session(name))?;
+        session.close(&mut Desk { outbox: &mut self.outbox, client: &serving.client, now })
+    }
+
+    pub(super) fn close_all(&mut self) {
+        let Phase::Serving(serving) = &mut self.phase else { return };
+        for name in serving.sessions.keys().cloned().collect::<Vec<_>>() {
+            if let Err(fault) = self.close(&name) {
+                self.outbox.log(format!("session `{name}`: {}", fault.message));
+            }
+        }
+        if let Phase::Serving(serving) = &mut self.phase {
+            for ticket in std::mem::take(&mut serving.questions).into_keys() {
+                self.outbox.tell(&CancelRequest { id: Id::Number(ticket.cast_signed()) });
+            }
+        }
+    }
+
+    /// Serves a request to a session.
+    fn answer<M: Method>(
+        &mut self,
+        id: Option<&Id>,
+        name: &str,
+        serve: impl FnOnce(&mut Watched, &mut Desk<'_>) -> Result<M::Result, Fault>,
+    ) {
+        let outcome = self.with_session(name, serve);
+        self.outbox.answer::<M>(id, outcome);
+    }
+
+    pub(super) fn with_session<T>(
+        &mut self,
+        name: &str,
+        serve: impl FnOnce(&mut Watched, &mut Desk<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let now = (self.settings.clock)();
+        let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(name)) };
+        let session = serving.sessions.get_mut(name).ok_or_else(|| unknown_session(name))?;
+        let mut desk = Desk { outbox: &mut self.outbox, client: &serving.client, now };
+        let outcome = serve(session, &mut desk);
+        session.tell_news(&mut desk);
+        outcome
+    }
+
+    fn session(&mut self, name: &str) -> Result<&mut Watched, Fault> {
+        match &mut self.phase {
+            Phase::Serving(serving) => serving.sessions.get_mut(name).ok_or_else(|| unknown_session(name)),
+            _ => Err(unknown_session(name)),
+        }
+    }
+}
+
+/// Whether a request can come before anybody has said who is there.
+fn is_first(method: &str) -> bool {
+    method == Initialize::NAME || method == Shutdown::NAME
+}
+
+fn not_initialized() -> Fault {
+    Fault::new(Code::NotInitialized, "send `initialize` first")
+}
+
+fn unknown_method(method: &str) -> Fault {
+    Fault::new(Code::UnknownMethod, format!("there is no method `{method}`"))
+}
+
+fn unknown_session(name: &str) -> Fault {
+    Fault::new(Code::UnknownSession, format!("no session `{name}` is open"))
+}
