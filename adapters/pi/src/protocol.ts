@@ -136,8 +136,29 @@ export function effectOf(params: unknown, session: string): { plugin: string; ef
   return { plugin, effect: effect as Effect };
 }
 
-/** What a note says where the user should hear of it: a plugin that was set aside, or a hook that failed. */
-export function troubleOf(_params: unknown): string | undefined {
+/** Something that the user should hear of once; `about` is the same for what need not be said twice. */
+export interface Trouble {
+  about: string;
+  text: string;
+}
+
+/** What a note says of a watcher that is in trouble. */
+export function troubleOf(params: unknown): Trouble | undefined {
+  if (!isFields(params) || !isFields(params["note"])) return undefined;
+  const watcher = `The watcher ${String(params["plugin"])}`;
+  const { failed, denied, quarantined } = params["note"];
+  if (isFields(quarantined)) {
+    const text = `${watcher} is set aside: ${String(quarantined["failures"])} of its hooks failed in a row. /reload brings it back.`;
+    return { about: text, text };
+  }
+  if (isFields(failed)) {
+    const hook = String(failed["hook"]);
+    return { about: `${watcher} ${hook}`, text: `${watcher} failed at ${hook}: ${String(failed["reason"])}` };
+  }
+  if (isFields(denied)) {
+    const text = `${watcher} may not ${String(denied["effect"])}; its grants in chaperone.toml say what it may.`;
+    return { about: text, text };
+  }
   return undefined;
 }
 

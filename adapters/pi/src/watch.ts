@@ -60,7 +60,10 @@ export class Watch {
       effect: (plugin, effect) => this.#carryOut(plugin, effect),
       effectsComplete: () => this.#outbox.flush(),
       plugins: (plugins) => this.#take(plugins),
-      note: (params) => this.#once(troubleOf(params)),
+      note: (params) => {
+        const trouble = troubleOf(params);
+        if (trouble) this.#once(trouble.text, trouble.about);
+      },
       llm: (call, signal, progress) => this.#lend(call, signal, progress),
       died: (exit, final) => this.#died(exit, final),
       misunderstood: (what) => this.#once(`Chaperone's sidecar and this package do not understand each other: ${what}`),
@@ -193,9 +196,9 @@ export class Watch {
     this.#told.add("died");
   }
 
-  #once(text: string | undefined): void {
-    if (text === undefined || this.#told.has(text)) return;
-    this.#told.add(text);
+  #once(text: string, about = text): void {
+    if (this.#told.has(about)) return;
+    this.#told.add(about);
     this.#means.tell(text, "warning");
   }
 }

@@ -67,7 +67,7 @@ test("going back is told by the leaf, and what was never told of by the whole br
   const change = tracker.advance(session, true);
   assert.deepEqual(change.kind === "moved" && change.entries?.map(({ id }) => id), ["e1", "e2"]);
   session.goTo(null);
-  assert.deepEqual(tracker.advance(session), { kind: "moved", leaf: null, entries: [] });
+  assert.deepEqual(tracker.advance(session), { kind: "moved", leaf: null, entries: null });
 });
 
 test("a sidecar that did not take something is told the whole branch", () => {
