@@ -76,10 +76,15 @@ export class RpcPi {
     return pi;
   }
 
+  /** Sends something that is not answered. */
+  send(command: PiRecord): void {
+    this.#pi.stdin.write(`${JSON.stringify(command)}\n`);
+  }
+
   /** Sends a command, and gives the data of its answer. */
   async ask(command: PiRecord): Promise<PiRecord> {
     const id = `r${++this.#lastId}`;
-    this.#pi.stdin.write(`${JSON.stringify({ id, ...command })}\n`);
+    this.send({ id, ...command });
     const answer = await this.first((record) => record["type"] === "response" && record["id"] === id);
     if (answer["success"] !== true) throw new Error(`${String(command["type"])}: ${JSON.stringify(answer["error"])}`);
     return (answer["data"] ?? {}) as PiRecord;

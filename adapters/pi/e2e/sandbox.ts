@@ -43,6 +43,9 @@ export class Sandbox {
     });
     const provider = { baseUrl: sandbox.model.url, api: "openai-completions", apiKey: "fake-key", models: ["agent-1", "judge-1"].map(model) };
     await sandbox.#write("home/.pi/agent/models.json", JSON.stringify({ providers: { fake: provider } }));
+    await sandbox.stopGuard({ enabled: false });
+    // It looks only when it is called. Without any monitor, the user would be offered the bundled ones.
+    await sandbox.monitor("work-quality");
     return sandbox;
   }
 
@@ -51,9 +54,10 @@ export class Sandbox {
     return join(this.root, "project");
   }
 
-  /** Puts a file into the project. */
-  async file(path: string, text: string): Promise<void> {
-    await this.#write(join("project", path), text);
+  /** Settings of the stop guard, which `judge-1` judges for; it is switched off unless a test calls this. */
+  async stopGuard(settings: Record<string, unknown> = {}): Promise<void> {
+    const file = "home/.pi/agent/extensions/pi-auto-goal/config.json";
+    await this.#write(file, JSON.stringify({ model: "fake/judge-1", ...settings }));
   }
 
   /** Puts one of the bundled monitors into the project, judged by `judge-1`. */

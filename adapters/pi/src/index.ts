@@ -58,7 +58,7 @@ export function install(pi: ExtensionAPI, world: World): void {
     // What another extension writes in the user's place is not the user's word.
     if (source !== "extension") await watch?.hook({ input: { content: [...content(text), ...content(images)] } });
   });
-  pi.on("agent_start", () => watch?.hook("agent_start"));
+  pi.on("agent_start", () => watch?.agentStarts());
   pi.on("turn_start", ({ turnIndex }) => watch?.hook({ turn_start: { index: turnIndex } }));
   pi.on("context", async ({ messages }) => {
     const kept = await watch?.filter(messages);
@@ -81,10 +81,10 @@ export function install(pi: ExtensionAPI, world: World): void {
     await watch?.hook({ turn_end: { turn } });
   });
   pi.on("agent_end", () => watch?.hook("agent_end"));
-  pi.on("agent_before_settle", () => watch?.quiet());
-  pi.on("agent_settled", ({ aborted }, ctx) =>
-    watch?.settled({ agent_settled: { reason: settledReason(aborted, ctx.sessionManager) } }),
-  );
+  pi.on("agent_before_settle", async ({ continue: othersGoOn, context }, { sessionManager }) => {
+    await watch?.beforeRest(settledReason(false, sessionManager), othersGoOn || context.pendingMessages.length > 0);
+  });
+  pi.on("agent_settled", ({ aborted }, { sessionManager }) => watch?.rests(settledReason(aborted, sessionManager)));
 }
 
 /** What watches a session; `undefined` where there is no program to do it with, which is said. */

@@ -3,7 +3,7 @@
 import type { AgentMessage } from "@earendil-works/pi-agent-core";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
-import type { Answer, Completion, Effect, Event, Gate, Prompt, ToolCall } from "./contract.ts";
+import type { Answer, Completion, Effect, Event, Gate, Prompt, SettledReason, ToolCall } from "./contract.ts";
 import { describe, without } from "./effects/context-filter.ts";
 import { ask } from "./effects/dialogs.ts";
 import { Gates, type Verdict } from "./effects/gates.ts";
@@ -37,6 +37,8 @@ export class Watch {
   readonly #told = new Set<string>();
   #plugins: readonly Plugin[] | undefined;
   #updating = false;
+  /** The agent is about to come to rest, and the plugins have been told that it has. */
+  #atRest = false;
   #dialogs: Promise<void> = Promise.resolve();
 
   constructor(means: Means, origin: Origin) {
@@ -44,7 +46,7 @@ export class Watch {
     this.#means = means;
     this.#gates = new Gates(timers);
     const agent = {
-      isIdle: () => ctx.isIdle(),
+      isAtRest: () => this.#atRest || ctx.isIdle(),
       abort: () => ctx.abort(),
       send: (...message: Parameters<ExtensionAPI["sendMessage"]>) => pi.sendMessage(...message),
     };
@@ -128,17 +130,39 @@ export class Watch {
     return indices.length === 0 ? undefined : without(messages, indices);
   }
 
-  /** The agent has come to rest, unless a message that waited for that makes it go on. */
-  async settled(event: Event): Promise<void> {
-    if (this.#outbox.runEnded()) return;
-    await this.#link.hook(event);
-    await this.quiet();
+  /** The agent begins to work. */
+  async agentStarts(): Promise<void> {
+    this.#atRest = false;
+    await this.#link.hook("agent_start");
   }
 
-  /** Waits for judges where a program would go on without them. A person at a terminal is not kept waiting. */
-  async quiet(): Promise<void> {
-    const { ctx, settings, tell } = this.#means;
-    if (ctx.mode === "tui" || (await this.#link.quiet())) return;
+  /**
+   * The agent will come to rest unless somebody has something to say. Programs that drive pi take its next word for the
+   * last one, so for them the judges are waited for here, and plugins hear already now that the agent is at rest: what
+   * they say then still belongs to the run. A person at a terminal is not kept waiting.
+   */
+  async beforeRest(reason: SettledReason, othersGoOn: boolean): Promise<void> {
+    if (this.#means.ctx.mode === "tui") return;
+    const { spurs } = this.#outbox;
+    await this.#quiet();
+    if (othersGoOn || this.#outbox.spurs > spurs) return;
+    this.#atRest = true;
+    await this.#link.hook({ agent_settled: { reason } });
+    await this.#quiet();
+  }
+
+  /** The agent has come to rest, unless a message that waited for that makes it go on. */
+  async rests(reason: SettledReason): Promise<void> {
+    const isKnown = this.#atRest && reason !== "interrupted";
+    this.#atRest = false;
+    if (this.#outbox.runEnded() || isKnown) return;
+    await this.#link.hook({ agent_settled: { reason } });
+    if (this.#means.ctx.mode !== "tui") await this.#quiet();
+  }
+
+  async #quiet(): Promise<void> {
+    const { settings, tell } = this.#means;
+    if (await this.#link.quiet()) return;
     tell(`Watchers were still at work after ${settings.settleMs / 1000} s, so pi goes on without them.`, "warning");
   }
 

@@ -20,7 +20,7 @@ function injection(content: string, fields: Partial<Injection> = {}): Injection 
 class FakeAgent {
   idle = false;
   readonly did: unknown[][] = [];
-  isIdle = (): boolean => this.idle;
+  isAtRest = (): boolean => this.idle;
   abort = (): void => void this.did.push(["abort"]);
   send = (message: { content: string }, options: unknown): void => void this.did.push([message.content, options]);
 }
@@ -42,6 +42,7 @@ test("a running agent gets messages as they are to be delivered", () => {
     ["b", { deliverAs: "followUp" }],
     ["c", { deliverAs: "nextTurn" }],
   ]);
+  assert.equal(box.spurs, 2);
 });
 
 test("an idle agent is started by the last message that starts it, and by none that does not", () => {
@@ -55,6 +56,7 @@ test("an idle agent is started by the last message that starts it, and by none t
     ["c", { deliverAs: "steer", triggerTurn: false }],
     ["b", { deliverAs: "steer", triggerTurn: true }],
   ]);
+  assert.equal(box.spurs, 1);
 });
 
 test("messages go out by themselves once the effects of a hook are in", async () => {

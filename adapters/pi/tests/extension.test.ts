@@ -12,6 +12,9 @@ const steer = (content: string, fields: Record<string, unknown> = {}) => ({
   inject: { custom_type: "steer", content, display: true, details: null, delivery: "steer", trigger_turn: true, ...fields },
 });
 
+/** What pi says of a run that is about to end, as far as it is looked at. */
+const BOUNDARY = { continue: false, context: { pendingMessages: [] } };
+
 test("a session is opened with its branch, and closed at its end", async () => {
   const pi = await startedPi(({ session }) => session.say(user("hi")));
   const { last } = pi.sidecars;
@@ -71,6 +74,7 @@ test("one turn of pi becomes the hooks of one turn", async () => {
   await pi.finish(result("c1", "ok"));
   await pi.happen("turn_end", { turnIndex: 0, message: call, toolResults: [result("c1", "ok")], context: "never sent" });
   await pi.happen("agent_end", { messages: [] });
+  await pi.happen("agent_before_settle", BOUNDARY);
   pi.idle = true;
   await pi.happen("agent_settled", { aborted: false });
   assert.deepEqual(last.methods().slice(2), [
@@ -88,6 +92,7 @@ test("one turn of pi becomes the hooks of one turn", async () => {
     "message_end",
     "turn_end",
     "agent_end",
+    "session/quiet",
     "agent_settled",
     "session/quiet",
   ]);
@@ -281,29 +286,69 @@ test("dialogs wait for each other, and nobody to ask is an answer", async () => 
   );
 });
 
-test("a program waits for the judges before it takes the agent's word for the last, a person does not", async () => {
-  const pi = await startedPi();
+/** Has the judges be at work until they are told to be done. */
+function busyJudges(pi: FakePi): () => void {
   pi.sidecars.answer("session/quiet", () => "silence");
+  return () => pi.sidecars.last.say({ id: pi.sidecars.last.heard.findLast(({ method }) => method === "session/quiet")?.["id"], result: {} });
+}
+
+test("a program is kept waiting for the judges of the run, and what they say makes the agent go on", async () => {
+  const pi = await startedPi();
+  pi.idle = false;
+  const done = busyJudges(pi);
   let over = false;
-  const settling = pi.emit("agent_settled", { aborted: false }).then(() => (over = true));
+  const settling = pi.emit("agent_before_settle", BOUNDARY).then(() => (over = true));
   await pi.clock.settle();
   assert.equal(over, false);
-  const { last } = pi.sidecars;
-  last.effect(steer("Not yet."));
-  last.say({ id: last.heard.at(-1)?.["id"], result: {} });
+  pi.sidecars.last.effect(steer("Not yet."));
+  done();
   await settling;
+  assert.deepEqual(pi.sent.map(([message, options]) => [message.content, options]), [["Not yet.", { deliverAs: "steer" }]]);
+  assert.ok(!pi.sidecars.last.methods().includes("agent_settled"));
+});
+
+test("plugins hear that the agent is at rest while a program is still waiting, and only the last of them starts it", async () => {
+  const pi = await startedPi();
+  pi.idle = false;
+  pi.sidecars.answer("session/event", (params) => {
+    if (JSON.stringify(params["event"]) !== '{"agent_settled":{"reason":"finished"}}') return { result: { reply: null } };
+    pi.sidecars.last.effect(steer("Not yet."));
+    pi.sidecars.last.effect(steer("By the way.", { trigger_turn: false }));
+    return { result: { reply: null } };
+  });
+  await pi.happen("agent_before_settle", BOUNDARY);
   assert.deepEqual(pi.sent.map(([message, options]) => [message.content, options]), [
+    ["By the way.", { deliverAs: "steer", triggerTurn: false }],
     ["Not yet.", { deliverAs: "steer", triggerTurn: true }],
   ]);
-  pi.mode = "tui";
-  await pi.happen("agent_settled", { aborted: false });
-  assert.equal(last.told("session/quiet").length, 1);
+  await pi.happen("agent_start");
+  pi.sidecars.last.effect(steer("On your way."));
+  await pi.clock.settle();
+  assert.deepEqual(pi.sent[2]?.[1], { deliverAs: "steer" });
+});
+
+test("an agent that others keep at work is not at rest", async () => {
+  const pi = await startedPi();
+  await pi.happen("agent_before_settle", { ...BOUNDARY, continue: true });
+  await pi.happen("agent_before_settle", { ...BOUNDARY, context: { pendingMessages: [user("and this")] } });
+  assert.deepEqual(pi.sidecars.last.methods().slice(2), ["session/quiet", "session/quiet"]);
+});
+
+test("a person at a terminal is not kept waiting", async () => {
+  const pi = await startedPi((fake) => (fake.mode = "tui"));
+  busyJudges(pi);
+  await pi.emit("agent_before_settle", BOUNDARY);
+  await pi.emit("agent_settled", { aborted: false });
+  assert.deepEqual(pi.sidecars.last.methods().slice(2), ["agent_settled"]);
+  pi.sidecars.last.effect(steer("Not yet."));
+  await pi.clock.settle();
+  assert.deepEqual(pi.sent[0]?.[1], { deliverAs: "steer", triggerTurn: true });
 });
 
 test("a judge that takes too long is not waited for", async () => {
   const pi = await startedPi((fake) => (fake.settings = { chaperone: { settleSeconds: 10 } }));
-  pi.sidecars.answer("session/quiet", () => "silence");
-  const settling = pi.emit("agent_before_settle", {});
+  busyJudges(pi);
+  const settling = pi.emit("agent_before_settle", { ...BOUNDARY, continue: true });
   await pi.clock.pass(10_000);
   await settling;
   assert.deepEqual(pi.notified, ["warning: Watchers were still at work after 10 s, so pi goes on without them."]);
@@ -323,10 +368,13 @@ test("after a plugin's own stop its message starts the agent again, and the agen
   assert.ok(!pi.sidecars.last.methods().includes("agent_settled"));
 });
 
-test("the user's interrupt is told as one", async () => {
+test("the user's interrupt is told as one, also when it comes while judges are waited for", async () => {
   const pi = await startedPi();
   await pi.happen("agent_settled", { aborted: true });
-  assert.deepEqual(pi.sidecars.last.told("session/event")[0]?.["event"], { agent_settled: { reason: "interrupted" } });
+  await pi.happen("agent_before_settle", BOUNDARY);
+  await pi.happen("agent_settled", { aborted: true });
+  const events = pi.sidecars.last.told("session/event").map(({ event }) => event);
+  assert.deepEqual(events, ["interrupted", "finished", "interrupted"].map((reason) => ({ agent_settled: { reason } })));
 });
 
 test("a sidecar that dies is started again with the session as it is, and the user hears of it once", async () => {

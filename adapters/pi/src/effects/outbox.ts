@@ -16,7 +16,8 @@ type SendOptions = NonNullable<Parameters<ExtensionAPI["sendMessage"]>[1]>;
 
 /** What the outbox does to pi. */
 export interface Agent {
-  isIdle(): boolean;
+  /** Whether nothing makes it go on but a message that starts it. */
+  isAtRest(): boolean;
   abort(): void;
   send(message: { customType: string; content: string; display: boolean; details: unknown }, options: SendOptions): void;
 }
@@ -30,10 +31,16 @@ export class Outbox {
   #planned = false;
   /** The agent was stopped from here, and has not come to rest yet. */
   #stopping = false;
+  #spurs = 0;
 
   constructor(agent: Agent, timers: Timers) {
     this.#agent = agent;
     this.#timers = timers;
+  }
+
+  /** How many messages were handed over that make the agent go on. */
+  get spurs(): number {
+    return this.#spurs;
   }
 
   /** A plugin puts a message before the agent. */
@@ -52,7 +59,7 @@ export class Outbox {
   flush(): void {
     if (this.#stop) {
       this.#stop = false;
-      if (!this.#agent.isIdle()) {
+      if (!this.#agent.isAtRest()) {
         this.#stopping = true;
         this.#agent.abort();
       }
@@ -80,18 +87,19 @@ export class Outbox {
     });
   }
 
-  /** Of several messages to an idle agent only the last may start it: the next one would find it running. */
+  /** Of several messages to an agent at rest only the last may start it: the next one would find it running. */
   #send(): void {
     const messages = this.#messages;
     this.#messages = [];
-    const idle = this.#agent.isIdle();
-    const starter = idle ? messages.findLast(starts) : undefined;
+    const atRest = this.#agent.isAtRest();
+    const starter = atRest ? messages.findLast(starts) : undefined;
     const first = messages.filter((message) => message !== starter);
     for (const message of starter ? [...first, starter] : first) {
-      const { custom_type, content, display, details } = message;
+      const { custom_type, content, display, details, delivery } = message;
+      if (atRest ? message === starter : delivery !== "next_turn") this.#spurs++;
       this.#agent.send(
         { customType: custom_type, content, display, details: parsed(details) },
-        options(message, idle, message === starter),
+        options(message, atRest, message === starter),
       );
     }
   }
@@ -103,10 +111,10 @@ function starts(message: Injection): boolean {
 
 /**
  * How pi delivers a message. While the agent runs, `triggerTurn: false` would make pi write the message down without
- * delivering it; so it is said to an idle agent only, where it is what keeps the agent asleep.
+ * delivering it; so it is said to an agent at rest only, where it is what keeps the agent there.
  */
-function options({ delivery }: Injection, idle: boolean, start: boolean): SendOptions {
+function options({ delivery }: Injection, atRest: boolean, start: boolean): SendOptions {
   if (delivery === "next_turn") return { deliverAs: "nextTurn" };
   const deliverAs = delivery === "steer" ? "steer" : "followUp";
-  return idle ? { deliverAs, triggerTurn: start } : { deliverAs };
+  return atRest ? { deliverAs, triggerTurn: start } : { deliverAs };
 }
