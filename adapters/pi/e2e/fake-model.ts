@@ -67,15 +67,22 @@ export class FakeModel {
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const request = read(JSON.parse(Buffer.concat(chunks).toString()) as Wire);
     this.requests.push(request);
-    const reply = (await this.#script(request)) ?? { status: 400, error: `the test has no answer to: ${JSON.stringify(request.messages.at(-1))}` };
+    const reply = (await this.#script(request)) ?? {
+      status: 400,
+      error: `the test has no answer to: ${JSON.stringify(request.messages.at(-1))}`,
+    };
     if ("status" in reply) {
-      response.writeHead(reply.status, { "content-type": "application/json" }).end(JSON.stringify({ error: { message: reply.error } }));
+      response
+        .writeHead(reply.status, { "content-type": "application/json" })
+        .end(JSON.stringify({ error: { message: reply.error } }));
       return;
     }
     response.writeHead(200, { "content-type": "text/event-stream" });
     const send = (delta: Record<string, unknown>, finish: string | null = null): void => {
       const choice = { index: 0, delta, finish_reason: finish };
-      response.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: request.model, choices: [choice] })}\n\n`);
+      response.write(
+        `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: request.model, choices: [choice] })}\n\n`,
+      );
     };
     send({ role: "assistant", content: "" });
     if ("endless" in reply) {
@@ -92,7 +99,9 @@ export class FakeModel {
       send({}, "tool_calls");
     }
     const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
-    response.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: request.model, choices: [], usage })}\n\n`);
+    response.write(
+      `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: request.model, choices: [], usage })}\n\n`,
+    );
     response.end("data: [DONE]\n\n");
   }
 }

@@ -29,12 +29,19 @@ test("a monitor steers, and the agent goes on before it comes to rest", async (t
 test("print mode prints the answer that the agent gave after the monitor spoke", async (t) => {
   const sandbox = await Sandbox.make(t, models(hastyAgent, fairJudge));
   await sandbox.monitor("fragility");
-  assert.deepEqual(await sandbox.print("Mend the check."), { status: 0, stdout: "You are right: the tests pass now.\n", stderr: "" });
+  assert.deepEqual(await sandbox.print("Mend the check."), {
+    status: 0,
+    stdout: "You are right: the tests pass now.\n",
+    stderr: "",
+  });
   assert.equal(sandbox.model.sent("agent-1").length, 3);
 });
 
 test("what the user interrupts is not judged", async (t) => {
-  const sandbox = await Sandbox.make(t, models((request) => (last(request) === "Tell me a story." ? { endless: "and " } : { text: "Done." }), strictJudge));
+  const sandbox = await Sandbox.make(
+    t,
+    models((request) => (last(request) === "Tell me a story." ? { endless: "and " } : { text: "Done." }), strictJudge),
+  );
   await sandbox.monitor("hedge");
   const pi = await sandbox.rpc(t);
   await pi.ask({ type: "prompt", message: "Tell me a story." });
@@ -49,7 +56,10 @@ test("what the user interrupts is not judged", async (t) => {
 });
 
 test("a judge that the provider refuses costs the agent nothing, and the user is told", async (t) => {
-  const sandbox = await Sandbox.make(t, models(hastyAgent, () => ({ status: 401, error: "invalid key" })));
+  const sandbox = await Sandbox.make(
+    t,
+    models(hastyAgent, () => ({ status: 401, error: "invalid key" })),
+  );
   await sandbox.monitor("fragility");
   const pi = await sandbox.rpc(t);
   await pi.prompt("Mend the check.");
@@ -58,13 +68,20 @@ test("a judge that the provider refuses costs the agent nothing, and the user is
 });
 
 test("half a character from the model does not break the sidecar", async (t) => {
-  const agent = (request: Request) => (request.messages.at(-1)?.role === "tool" ? { text: "Cut \ud83d" } : hastyAgent(request));
-  const sandbox = await Sandbox.make(t, models(agent, () => ({ text: "CLEAN" })));
+  const agent = (request: Request) =>
+    request.messages.at(-1)?.role === "tool" ? { text: "Cut \ud83d" } : hastyAgent(request);
+  const sandbox = await Sandbox.make(
+    t,
+    models(agent, () => ({ text: "CLEAN" })),
+  );
   await sandbox.monitor("fragility");
   const pi = await sandbox.rpc(t);
   await pi.prompt("Mend the check.");
   assert.match(last(sandbox.model.sent("judge-1")[0]), /Cut \ufffd/u);
-  assert.deepEqual(pi.records.filter(({ type }) => type === "extension_error"), []);
+  assert.deepEqual(
+    pi.records.filter(({ type }) => type === "extension_error"),
+    [],
+  );
 });
 
 test("commands are listed and run, without a word to the model", async (t) => {

@@ -18,7 +18,20 @@ const ADAPTER = resolve(import.meta.dirname, "..");
 const PI = join(dirname(fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent"))), "bundle/cli.js");
 
 /** Nothing but this package is loaded, and no project file is trusted or read but by the sidecar. */
-const ALWAYS = ["-ne", "-e", ADAPTER, "-ns", "-np", "--no-themes", "-nc", "-na", "--provider", "fake", "--model", "agent-1"];
+const ALWAYS = [
+  "-ne",
+  "-e",
+  ADAPTER,
+  "-ns",
+  "-np",
+  "--no-themes",
+  "-nc",
+  "-na",
+  "--provider",
+  "fake",
+  "--model",
+  "agent-1",
+];
 
 function start(env: NodeJS.ProcessEnv, cwd: string, args: string[]): ChildProcessByStdio<Writable, Readable, Readable> {
   return spawn(process.execPath, [PI, ...ALWAYS, ...args], { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
@@ -56,7 +69,10 @@ export class RpcPi {
 
   private constructor(pi: ChildProcessByStdio<Writable, Readable, Readable>) {
     this.#pi = pi;
-    const reader = new LineReader((line) => this.#take(JSON.parse(line) as PiRecord), () => this.#take({ type: "dropped" }));
+    const reader = new LineReader(
+      (line) => this.#take(JSON.parse(line) as PiRecord),
+      () => this.#take({ type: "dropped" }),
+    );
     pi.stdout.on("data", (chunk: Buffer) => reader.push(chunk));
     pi.stderr.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
     this.#ended = new Promise((resolve) =>

@@ -41,7 +41,12 @@ export class Sandbox {
       maxTokens: 4096,
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
     });
-    const provider = { baseUrl: sandbox.model.url, api: "openai-completions", apiKey: "fake-key", models: ["agent-1", "judge-1"].map(model) };
+    const provider = {
+      baseUrl: sandbox.model.url,
+      api: "openai-completions",
+      apiKey: "fake-key",
+      models: ["agent-1", "judge-1"].map(model),
+    };
     await sandbox.#write("home/.pi/agent/models.json", JSON.stringify({ providers: { fake: provider } }));
     await sandbox.stopGuard({ enabled: false });
     // It looks only when it is called. Without any monitor, the user would be offered the bundled ones.
@@ -69,7 +74,9 @@ export class Sandbox {
       if (file.startsWith(`${name}.`)) await cp(join(from, file), join(folder, file));
     }
     const file = join(folder, `${name}.monitor.json`);
-    const monitor = JSON.parse(await readFile(file, "utf8")) as Record<string, unknown> & { classify: Record<string, unknown> };
+    const monitor = JSON.parse(await readFile(file, "utf8")) as Record<string, unknown> & {
+      classify: Record<string, unknown>;
+    };
     monitor.classify["model"] = "fake/judge-1";
     change(monitor);
     await writeFile(file, JSON.stringify(monitor));
@@ -93,7 +100,8 @@ export class Sandbox {
       const [command, environment] = await Promise.all(
         ["cmdline", "environ"].map((file) => readFile(join("/proc", name, file), "utf8").catch(() => "")),
       );
-      if (command?.includes("chaperone\0serve") && environment?.includes(`HOME=${join(this.root, "home")}\0`)) found.push(Number(name));
+      if (command?.includes("chaperone\0serve") && environment?.includes(`HOME=${join(this.root, "home")}\0`))
+        found.push(Number(name));
     }
     return found;
   }

@@ -38,11 +38,18 @@ test("an agent that stops halfway is sent back, and comes to rest once", async (
 });
 
 test("an agent that does not mend its ways is sent back no more often than is set", async (t) => {
-  const sandbox = await Sandbox.make(t, models(() => ({ text: "One is done." }), () => verdict("continue", "the second one is missing")));
+  const sandbox = await Sandbox.make(
+    t,
+    models(
+      () => ({ text: "One is done." }),
+      () => verdict("continue", "the second one is missing"),
+    ),
+  );
   await sandbox.stopGuard({ maxAutoContinues: 2 });
   const pi = await sandbox.rpc(t);
   await pi.prompt("Do both.");
-  const sentBack = () => sandbox.model.sent("agent-1").filter((request) => last(request).startsWith("[auto-goal]")).length;
+  const sentBack = () =>
+    sandbox.model.sent("agent-1").filter((request) => last(request).startsWith("[auto-goal]")).length;
   assert.equal(sentBack(), 2);
   assert.equal((await pi.ask({ type: "get_state" }))["isStreaming"], false);
   await pi.prompt("Do both, I said.");
@@ -50,7 +57,13 @@ test("an agent that does not mend its ways is sent back no more often than is se
 });
 
 test("an agent that the user interrupts is not sent back", async (t) => {
-  const sandbox = await Sandbox.make(t, models(() => ({ endless: "and " }), () => verdict("continue", "the story has no end")));
+  const sandbox = await Sandbox.make(
+    t,
+    models(
+      () => ({ endless: "and " }),
+      () => verdict("continue", "the story has no end"),
+    ),
+  );
   await sandbox.stopGuard();
   const pi = await sandbox.rpc(t);
   await pi.ask({ type: "prompt", message: "Tell me a story." });
@@ -79,7 +92,10 @@ test("the settings panel is a dialog of pi's, and what is chosen there holds", a
   await sandbox.stopGuard();
   const pi = await sandbox.rpc(t);
   const dialog = async (from: number) =>
-    pi.first(({ type, method }) => type === "extension_ui_request" && method === "select", from) as Promise<{ id: string; options: string[] }>;
+    pi.first(({ type, method }) => type === "extension_ui_request" && method === "select", from) as Promise<{
+      id: string;
+      options: string[];
+    }>;
   const answer = (id: string, value: string | undefined): void =>
     pi.send({ type: "extension_ui_response", id, ...(value === undefined ? { cancelled: true } : { value }) });
   await pi.ask({ type: "prompt", message: "/config:auto-goal" });

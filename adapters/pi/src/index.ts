@@ -10,8 +10,8 @@ import { readSettings } from "./settings.ts";
 import { findBinary, isRunnable } from "./sidecar/binary.ts";
 import { type Child, type ChildEvents, startChild } from "./sidecar/child.ts";
 import { realTimers, type Timers } from "./timers.ts";
-import { document } from "./wire/json.ts";
 import { Watch } from "./watch.ts";
+import { document } from "./wire/json.ts";
 
 /** What the extension needs of the system; tests bring their own. */
 export interface World {
@@ -73,7 +73,11 @@ export function install(pi: ExtensionAPI, world: World): void {
     return verdict === undefined || verdict === "run" ? undefined : { block: true, reason: verdict.refuse };
   });
   pi.on("tool_execution_end", ({ toolCallId, toolName, result, isError }) =>
-    watch?.hook({ tool_end: { outcome: toolResult({ toolCallId, toolName, isError, content: result?.content, details: result?.details }) } }),
+    watch?.hook({
+      tool_end: {
+        outcome: toolResult({ toolCallId, toolName, isError, content: result?.content, details: result?.details }),
+      },
+    }),
   );
   pi.on("turn_end", async ({ turnIndex, message, toolResults }) => {
     if (message.role !== "assistant") return;

@@ -12,11 +12,11 @@ import {
   type LlmCall,
   llmCallOf,
   type Plugin,
-  pluginsOf,
   PROTOCOL_VERSION,
+  pluginsOf,
   type Reply,
-  replyOf,
   type Requests,
+  replyOf,
   versionOf,
 } from "./protocol.ts";
 import type { Settings } from "./settings.ts";
@@ -244,7 +244,9 @@ export class Link {
     } satisfies Requests["initialize"]);
     const theirs = versionOf(greeting);
     if (theirs !== PROTOCOL_VERSION) {
-      throw new Error(`it speaks version ${String(theirs)} of the protocol, and this package version ${PROTOCOL_VERSION}`);
+      throw new Error(
+        `it speaks version ${String(theirs)} of the protocol, and this package version ${PROTOCOL_VERSION}`,
+      );
     }
     const { reason, parent } = this.#origin;
     const from = this.#opened || !parent ? undefined : await sessionIdOf(parent.file);

@@ -1,6 +1,12 @@
 /** Lending pi's models, with its keys, to the judges of plugins. */
 
-import type { Api, AssistantMessage as PiAssistantMessage, AssistantMessageEventStream, Message, Model } from "@earendil-works/pi-ai";
+import type {
+  Api,
+  AssistantMessageEventStream,
+  Message,
+  Model,
+  AssistantMessage as PiAssistantMessage,
+} from "@earendil-works/pi-ai";
 
 import type { Completion, CompletionRequest, Effort, LlmError, ModelId } from "./contract.ts";
 import { stopReason, usage } from "./pi/entries.ts";
@@ -68,7 +74,8 @@ export async function complete(call: Call): Promise<Completion> {
     const answer = await Promise.race([answerOf(call, model, signal), aborted(signal)]);
     if (answer === "aborted") throw new CallFailed(call.signal.aborted ? "cancelled" : "timed_out");
     if (answer.stopReason === "aborted") throw new CallFailed(timeout.signal.aborted ? "timed_out" : "cancelled");
-    if (answer.stopReason === "error") throw new CallFailed(reason(answer.errorMessage ?? "the provider gave no reason"));
+    if (answer.stopReason === "error")
+      throw new CallFailed(reason(answer.errorMessage ?? "the provider gave no reason"));
     return completion(answer, model);
   } catch (error) {
     if (error instanceof CallFailed) throw error;

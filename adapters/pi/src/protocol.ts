@@ -166,7 +166,10 @@ export function troubleOf(params: unknown): Trouble | undefined {
 export function llmCallOf(params: unknown): LlmCall | undefined {
   if (!isFields(params) || !isFields(params["request"])) return undefined;
   const model = params["model"];
-  return { model: isFields(model) ? (model as unknown as ModelId) : null, request: params["request"] as unknown as CompletionRequest };
+  return {
+    model: isFields(model) ? (model as unknown as ModelId) : null,
+    request: params["request"] as unknown as CompletionRequest,
+  };
 }
 
 function listOf(answer: unknown, key: string): Fields[] {

@@ -54,7 +54,8 @@ export class Watch {
     this.#surface = new Surface(() => ({ ui: ctx.ui, theme: ctx.mode === "tui" ? ctx.ui.theme : undefined }));
     this.#registrations = new Registrations(pi, {
       command: async (name, args) => knownOf(await this.#link.ask("session/command", { name, arguments: args })),
-      complete: async (name, prefix) => completionsOf(await this.#link.ask("session/complete_command", { name, prefix })),
+      complete: async (name, prefix) =>
+        completionsOf(await this.#link.ask("session/complete_command", { name, prefix })),
       tool: async (name, args) => outcomeOf(await this.#link.ask("session/tool", { name, arguments: args })),
       warn: (text) => means.tell(text, "warning"),
     });
@@ -174,7 +175,8 @@ export class Watch {
   #take(plugins: readonly Plugin[]): void {
     this.#plugins = plugins;
     this.#registrations.update(plugins);
-    for (const { name, error } of plugins) if (error !== null) this.#once(`The watcher ${name} is not running: ${error}`);
+    for (const { name, error } of plugins)
+      if (error !== null) this.#once(`The watcher ${name} is not running: ${error}`);
   }
 
   #carryOut(plugin: string, effect: Effect): void {

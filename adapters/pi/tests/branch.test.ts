@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import fc from "fast-check";
-
-import { BranchTracker } from "../src/pi/branch.ts";
 import { isNotice, NOTICE } from "../src/effects/notices.ts";
+import { BranchTracker } from "../src/pi/branch.ts";
 import { FakeSession, user } from "./fakes/session.ts";
 
 /** What a sidecar has, which believes what it is told. */
@@ -39,13 +38,20 @@ class Told {
   }
 }
 
-const shown = (session: FakeSession): string[] => session.getBranch().filter((entry) => !isNotice(entry)).map(({ id }) => id);
+const shown = (session: FakeSession): string[] =>
+  session
+    .getBranch()
+    .filter((entry) => !isNotice(entry))
+    .map(({ id }) => id);
 
 test("only what is new is told", () => {
   const session = new FakeSession();
   session.say(user("one"));
   const tracker = new BranchTracker(isNotice);
-  assert.deepEqual(tracker.whole(session).map(({ id }) => id), ["e1"]);
+  assert.deepEqual(
+    tracker.whole(session).map(({ id }) => id),
+    ["e1"],
+  );
   assert.deepEqual(tracker.advance(session), { kind: "none" });
   session.say(user("two"));
   session.say(user("three"));
@@ -92,16 +98,15 @@ test("whatever the session does, the sidecar has its branch without the notices"
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), fc.nat(3), (steps, before) => {
       const session = new FakeSession();
-      let count = 0;
-      const say = (): void => void (session.say(user("x")), count++);
-      for (let n = 0; n < before; n++) say();
+      for (let n = 0; n < before; n++) session.say(user("x"));
       const tracker = new BranchTracker(isNotice);
       const told = new Told();
       told.anew(tracker.whole(session).map(({ id }) => id));
       for (const next of [...steps, { do: "tell" as const, jumped: false }]) {
-        if (next.do === "say") say();
-        if (next.do === "notice") session.append({ type: "custom", customType: NOTICE, data: {} }), count++;
-        if (next.do === "go") session.goTo(next.to === 0 || count === 0 ? null : `e${1 + (next.to % count)}`);
+        if (next.do === "say") session.say(user("x"));
+        if (next.do === "notice") session.append({ type: "custom", customType: NOTICE, data: {} });
+        if (next.do === "go")
+          session.goTo(next.to === 0 || session.size === 0 ? null : `e${1 + (next.to % session.size)}`);
         if (next.do === "lose") tracker.lost();
         if (next.do === "tell") {
           told.take(tracker.advance(session, next.jumped));

@@ -10,7 +10,8 @@ function session(parent?: string): FakeSession {
   return made;
 }
 
-const of = (reason: Parameters<typeof origin>[0], from: FakeSession) => origin(reason, from.getHeader(), from.getBranch());
+const of = (reason: Parameters<typeof origin>[0], from: FakeSession) =>
+  origin(reason, from.getHeader(), from.getBranch());
 
 test("a session without messages is new, one with messages is resumed, whatever pi calls it", () => {
   const empty = session();

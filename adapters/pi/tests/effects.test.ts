@@ -14,7 +14,15 @@ import { FakeClock } from "./fakes/clock.ts";
 import { FakeSession, result, said, user } from "./fakes/session.ts";
 
 function injection(content: string, fields: Partial<Injection> = {}): Injection {
-  return { custom_type: "steer", content, display: true, details: null, delivery: "steer", trigger_turn: true, ...fields };
+  return {
+    custom_type: "steer",
+    content,
+    display: true,
+    details: null,
+    delivery: "steer",
+    trigger_turn: true,
+    ...fields,
+  };
 }
 
 class FakeAgent {
@@ -101,7 +109,11 @@ test("an agent that does nothing is not stopped", () => {
   assert.deepEqual(agent.did, []);
 });
 
-function held(limit = 100): { gates: Gates; clock: FakeClock; pass(gate: Gate, signal?: AbortSignal): Promise<unknown> } {
+function held(limit = 100): {
+  gates: Gates;
+  clock: FakeClock;
+  pass(gate: Gate, signal?: AbortSignal): Promise<unknown>;
+} {
   const clock = new FakeClock();
   const gates = new Gates(clock);
   return { gates, clock, pass: (gate, signal) => gates.pass("c1", async () => gate, limit, signal) };
@@ -170,7 +182,9 @@ function rendered(data: unknown, expanded: boolean): string[] {
 test("a notice shows its title, and its details where it is expanded", () => {
   const title = [{ text: "One test fails", tone: "error" as const }];
   const details = [[{ text: "make test", tone: "muted" as const }], [{ text: "1 failed", tone: "normal" as const }]];
-  const notice = JSON.parse(JSON.stringify(stored("guard", { custom_type: "verdict", title, details, data: '{"a":1}' }))) as unknown;
+  const notice = JSON.parse(
+    JSON.stringify(stored("guard", { custom_type: "verdict", title, details, data: '{"a":1}' })),
+  ) as unknown;
   assert.deepEqual(rendered(notice, false), [" <error>One test fails</><dim> (2 lines more)</>"]);
   assert.deepEqual(rendered(notice, true), [" <error>One test fails</>", "   <muted>make test</>", "   1 failed"]);
   assert.deepEqual((notice as { data: unknown }).data, { a: 1 });
@@ -185,10 +199,12 @@ test("what is no notice is drawn as far as it can be, and never breaks the scree
 async function asked(prompt: Prompt, ...given: unknown[]): Promise<{ shown: unknown[][]; answers: Answer[] }> {
   const shown: unknown[][] = [];
   const answers: Answer[] = [];
-  const dialog = (kind: string) => async (...args: unknown[]) => {
-    shown.push([kind, ...args]);
-    return given.shift() as never;
-  };
+  const dialog =
+    (kind: string) =>
+    async (...args: unknown[]) => {
+      shown.push([kind, ...args]);
+      return given.shift() as never;
+    };
   const ui = { confirm: dialog("confirm"), select: dialog("select"), input: dialog("input"), editor: dialog("editor") };
   await ask(ui, prompt, (answer) => answers.push(answer));
   return { shown, answers };
@@ -233,7 +249,14 @@ test("messages of a request are named by their entries, even between messages of
   const [question, call, answer] = [user("hi", 5), said("", "c1", 6), { ...result("c1", "ok", 7), details: { n: 1 } }];
   for (const message of [question, call, answer]) session.say(message);
   const { entries } = session.buildSessionProjection();
-  const note = { role: "custom" as const, customType: "note", content: "x", display: false, details: undefined, timestamp: 1 };
+  const note = {
+    role: "custom" as const,
+    customType: "note",
+    content: "x",
+    display: false,
+    details: undefined,
+    timestamp: 1,
+  };
   assert.deepEqual(describe(structuredClone([note, question, call, answer]), entries), [
     { entry: null, kind: "note", details: null },
     { entry: "e1", kind: "user", details: null },

@@ -17,7 +17,9 @@ test("an entry keeps pi's id, and its time in milliseconds", () => {
 });
 
 test("messages become what the contract has for their role", () => {
-  const bodies = [user("hi"), said("I'll look.", "c1"), result("c1", "1 failed")].map((message) => entry(only({ type: "message", message })).body);
+  const bodies = [user("hi"), said("I'll look.", "c1"), result("c1", "1 failed")].map(
+    (message) => entry(only({ type: "message", message })).body,
+  );
   assert.deepEqual(bodies, [
     { user: [{ text: "hi" }] },
     {
@@ -29,7 +31,15 @@ test("messages become what the contract has for their role", () => {
         error: null,
       },
     },
-    { tool_result: { call_id: "c1", tool_name: "bash", content: [{ text: "1 failed" }], is_error: false, details: null } },
+    {
+      tool_result: {
+        call_id: "c1",
+        tool_name: "bash",
+        content: [{ text: "1 failed" }],
+        is_error: false,
+        details: null,
+      },
+    },
   ]);
 });
 
@@ -49,10 +59,26 @@ test("entries that plugins have no use for say what they are", () => {
   const bodies = [
     only({ type: "model_change", provider: "p", modelId: "m" }),
     only({ type: "custom", customType: "x" }),
-    only({ type: "message", message: { role: "bashExecution", command: "ls", output: "", exitCode: 0, cancelled: false, truncated: false, timestamp: 1 } }),
+    only({
+      type: "message",
+      message: {
+        role: "bashExecution",
+        command: "ls",
+        output: "",
+        exitCode: 0,
+        cancelled: false,
+        truncated: false,
+        timestamp: 1,
+      },
+    }),
     only({ type: "compaction", summary: "So far.", firstKeptEntryId: "e1", tokensBefore: 9 }),
   ].map((from) => entry(from).body);
-  assert.deepEqual(bodies, [{ other: "model_change" }, { other: "custom" }, { other: "bashExecution" }, { compaction: "So far." }]);
+  assert.deepEqual(bodies, [
+    { other: "model_change" },
+    { other: "custom" },
+    { other: "bashExecution" },
+    { compaction: "So far." },
+  ]);
 });
 
 test("bytes of images stay here", () => {
@@ -61,26 +87,31 @@ test("bytes of images stay here", () => {
 });
 
 test("an answer that is not complete is no answer", () => {
-  assert.deepEqual((["stop", "length", "toolUse", "error", "aborted", "pending", "deferred"] as const).map(stopReason), [
-    "stop",
-    "length",
-    "tool_use",
-    "error",
-    "aborted",
-    "aborted",
-    "aborted",
-  ]);
+  assert.deepEqual(
+    (["stop", "length", "toolUse", "error", "aborted", "pending", "deferred"] as const).map(stopReason),
+    ["stop", "length", "tool_use", "error", "aborted", "aborted", "aborted"],
+  );
 });
 
 test("the provider's words are kept only where it failed", () => {
   const failed = { ...said(""), stopReason: "error" as const, errorMessage: "503" };
   const stopped = { ...said(""), stopReason: "aborted" as const, errorMessage: "aborted" };
   const errors = [failed, stopped].map((message) => entry(only({ type: "message", message })).body);
-  assert.deepEqual(errors.map((body) => "assistant" in body && body.assistant.error), ["503", null]);
+  assert.deepEqual(
+    errors.map((body) => "assistant" in body && body.assistant.error),
+    ["503", null],
+  );
 });
 
 test("counts are whole and not negative", () => {
-  const strange = { input: -1, output: 1.6, cacheRead: Number.NaN, cacheWrite: 2, totalTokens: 4, cost: said("").usage.cost };
+  const strange = {
+    input: -1,
+    output: 1.6,
+    cacheRead: Number.NaN,
+    cacheWrite: 2,
+    totalTokens: 4,
+    cost: said("").usage.cost,
+  };
   assert.deepEqual(usage(strange), { input: 0, output: 2, cache_read: 0, cache_write: 2, total: 4 });
   assert.equal(usage(undefined), null);
 });

@@ -25,7 +25,13 @@ const REQUEST: CompletionRequest = {
   cache_key: "guard",
 };
 
-const MODEL = { provider: "fake", id: "judge-1", api: "openai-completions", maxTokens: 100, reasoning: false } as Model<Api>;
+const MODEL = {
+  provider: "fake",
+  id: "judge-1",
+  api: "openai-completions",
+  maxTokens: 100,
+  reasoning: false,
+} as Model<Api>;
 
 type Answer = Promise<AssistantMessage> | AssistantMessage | Error;
 
@@ -105,7 +111,10 @@ test("a question reaches the model as it was asked, and its answer comes back wi
   const [model, context, options] = registry.asked[0] ?? assert.fail();
   assert.equal(model, MODEL);
   assert.equal(context.systemPrompt, "Judge.");
-  assert.deepEqual(context.messages.map(({ role }) => role), ["user", "assistant", "user"]);
+  assert.deepEqual(
+    context.messages.map(({ role }) => role),
+    ["user", "assistant", "user"],
+  );
   assert.deepEqual([options.maxTokens, options.sessionId, options.reasoning], [100, "guard", undefined]);
 });
 
@@ -138,7 +147,8 @@ test("a model that pi does not have, or has no key for, is not asked", async () 
 });
 
 test("what a provider said becomes what a plugin can do something about", async () => {
-  const said_ = async (errorMessage: string) => failure(call(new FakeRegistry({ ...said(""), stopReason: "error", errorMessage })));
+  const said_ = async (errorMessage: string) =>
+    failure(call(new FakeRegistry({ ...said(""), stopReason: "error", errorMessage })));
   assert.deepEqual(await said_("401 invalid x-api-key"), { authentication: "401 invalid x-api-key" });
   assert.deepEqual(await said_("429 Too Many Requests, retry after 20 s"), { rate_limited: 20 });
   assert.deepEqual(await said_("Rate limit reached"), { rate_limited: null });

@@ -9,20 +9,34 @@ import { findBinary, isRunnable, type Places } from "../src/sidecar/binary.ts";
 import { type Exit, startChild } from "../src/sidecar/child.ts";
 
 function places(fields: Partial<Places>, programs: string[]): Places {
-  return { env: {}, setting: undefined, cwd: "/work", platform: "linux", isRunnable: (path) => programs.includes(path), ...fields };
+  return {
+    env: {},
+    setting: undefined,
+    cwd: "/work",
+    platform: "linux",
+    isRunnable: (path) => programs.includes(path),
+    ...fields,
+  };
 }
 
 test("the program is the one that is named, else the first one on PATH", () => {
   const programs = ["/named/chaperone", "/set/chaperone", "/b/chaperone", `${homedir()}/bin/chaperone`];
   const env = { CHAPERONE_BIN: "/named/chaperone", PATH: "/a:/b" };
   assert.deepEqual(findBinary(places({ env, setting: "/set/chaperone" }, programs)), { path: "/named/chaperone" });
-  assert.deepEqual(findBinary(places({ env: { PATH: "/a:/b" }, setting: "../set/chaperone" }, programs)), { path: "/set/chaperone" });
-  assert.deepEqual(findBinary(places({ setting: "~/bin/chaperone" }, programs)), { path: `${homedir()}/bin/chaperone` });
+  assert.deepEqual(findBinary(places({ env: { PATH: "/a:/b" }, setting: "../set/chaperone" }, programs)), {
+    path: "/set/chaperone",
+  });
+  assert.deepEqual(findBinary(places({ setting: "~/bin/chaperone" }, programs)), {
+    path: `${homedir()}/bin/chaperone`,
+  });
   assert.deepEqual(findBinary(places({ env: { PATH: "/a:/b" } }, programs)), { path: "/b/chaperone" });
 });
 
 test("a folder of the project on PATH is not looked into", () => {
-  assert.ok("missing" in findBinary(places({ env: { PATH: ":bin:." } }, ["/work/chaperone", "/work/bin/chaperone", "bin/chaperone"])));
+  assert.ok(
+    "missing" in
+      findBinary(places({ env: { PATH: ":bin:." } }, ["/work/chaperone", "/work/bin/chaperone", "bin/chaperone"])),
+  );
 });
 
 test("what is missing is said with its mend", () => {
@@ -50,7 +64,9 @@ test("settings are seconds, and what is wrong with them is said", () => {
     settings: { bin: undefined, startMs: 20_000, hookMs: 5000, holdMs: 60_000, settleMs: 120_000 },
     faults: [],
   });
-  const { settings, faults } = readSettings({ chaperone: { bin: "/x", hookSeconds: 0.5, holdSeconds: -1, settleSecond: 3 } });
+  const { settings, faults } = readSettings({
+    chaperone: { bin: "/x", hookSeconds: 0.5, holdSeconds: -1, settleSecond: 3 },
+  });
   assert.deepEqual([settings.bin, settings.hookMs, settings.holdMs], ["/x", 500, 60_000]);
   assert.deepEqual(faults, [
     '"chaperone.settleSecond" in settings.json is not known; there are bin, startSeconds, hookSeconds, holdSeconds, settleSeconds',
@@ -61,7 +77,10 @@ test("settings are seconds, and what is wrong with them is said", () => {
 });
 
 /** Runs a script as the sidecar, and gives what it said and how it ended. */
-async function run(script: string, use: (child: ReturnType<typeof startChild>) => void): Promise<{ lines: string[]; exit: Exit }> {
+async function run(
+  script: string,
+  use: (child: ReturnType<typeof startChild>) => void,
+): Promise<{ lines: string[]; exit: Exit }> {
   const folder = await mkdtemp(join(tmpdir(), "chaperone-pi-"));
   try {
     const path = join(folder, "chaperone");
@@ -94,6 +113,8 @@ test("a sidecar that fails leaves its last words", async () => {
 test("a sidecar can be killed, and one that is not there has ended", async () => {
   const { exit } = await run("exec sleep 100", (child) => child.kill());
   assert.equal(exit.how, "was killed by SIGKILL");
-  const missing = await new Promise<Exit>((ended) => startChild("/no/chaperone", "/", { line: () => {}, dropped: () => {}, ended }));
+  const missing = await new Promise<Exit>((ended) =>
+    startChild("/no/chaperone", "/", { line: () => {}, dropped: () => {}, ended }),
+  );
   assert.match(missing.how, /^cannot be started: .*ENOENT/u);
 });

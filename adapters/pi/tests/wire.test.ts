@@ -37,7 +37,11 @@ test("any value survives the wire in well-formed text", () => {
 function read(chunks: Buffer[], longest?: number): { lines: string[]; dropped: number } {
   const lines: string[] = [];
   let dropped = 0;
-  const reader = new LineReader((line) => lines.push(line), () => dropped++, longest);
+  const reader = new LineReader(
+    (line) => lines.push(line),
+    () => dropped++,
+    longest,
+  );
   for (const chunk of chunks) reader.push(chunk);
   return { lines, dropped };
 }

@@ -7,7 +7,10 @@ import type { ContextMessage } from "../contract.ts";
 import { document } from "../wire/json.ts";
 
 /** The messages of a request as plugins see them: by entry, kind and details; their content is in the session. */
-export function describe(messages: readonly AgentMessage[], entries: readonly ProjectedSessionEntry[]): ContextMessage[] {
+export function describe(
+  messages: readonly AgentMessage[],
+  entries: readonly ProjectedSessionEntry[],
+): ContextMessage[] {
   const sources = entries.flatMap(({ sourceEntry, messages: projected }) =>
     projected.filter((message) => message.role !== "system").map((message) => ({ id: sourceEntry.id, message })),
   );

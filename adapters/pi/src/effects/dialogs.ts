@@ -43,7 +43,12 @@ async function choose(ui: Asking, title: string, choices: readonly Choice[]): Pr
 }
 
 /** A list of the settings, again after each change, until the user closes it. */
-async function settings(ui: Asking, title: string, given: readonly Setting[], answer: (answer: Answer) => void): Promise<void> {
+async function settings(
+  ui: Asking,
+  title: string,
+  given: readonly Setting[],
+  answer: (answer: Answer) => void,
+): Promise<void> {
   const values = new Map(given.map((setting) => [setting.key, setting.value]));
   for (;;) {
     const rows = given.map(({ key, label, description, choices }) => {

@@ -24,7 +24,12 @@ export class Gates {
    * Asks whether a call may run. `ask` is the question; a call that is held waits for its release, at most `limit`
    * milliseconds, after which it runs, and no longer than `signal` is not aborted.
    */
-  async pass(callId: string, ask: () => Promise<Gate>, limit: number, signal: AbortSignal | undefined): Promise<Verdict> {
+  async pass(
+    callId: string,
+    ask: () => Promise<Gate>,
+    limit: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Verdict> {
     let resolve: (verdict: Verdict) => void = () => {};
     const promise = new Promise<Verdict>((done) => (resolve = done));
     // Before the question, as the release may come before the answer to it.

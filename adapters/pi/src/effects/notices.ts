@@ -41,7 +41,10 @@ export const drawNotice: EntryRenderer = (entry, { expanded }, theme) => {
 
 function draw({ title, details }: Pick<StoredNotice, "title" | "details">, expanded: boolean, theme: Theme): Container {
   const block = new Container();
-  const more = expanded || details.length === 0 ? "" : theme.fg("dim", details.length === 1 ? " (1 line more)" : ` (${details.length} lines more)`);
+  const more =
+    expanded || details.length === 0
+      ? ""
+      : theme.fg("dim", details.length === 1 ? " (1 line more)" : ` (${details.length} lines more)`);
   block.addChild(new Text(paint(title, theme) + more, 1, 0));
   if (expanded) for (const line of details) block.addChild(new Text(paint(line, theme), 3, 0));
   return block;

@@ -19,7 +19,10 @@ export interface Agent {
   /** Whether nothing makes it go on but a message that starts it. */
   isAtRest(): boolean;
   abort(): void;
-  send(message: { customType: string; content: string; display: boolean; details: unknown }, options: SendOptions): void;
+  send(
+    message: { customType: string; content: string; display: boolean; details: unknown },
+    options: SendOptions,
+  ): void;
 }
 
 /** Collects what plugins say to the agent, and hands it over when pi can take it. */

@@ -12,7 +12,7 @@ const COLOURS: Record<Exclude<Tone, "normal">, ThemeColor> = {
 };
 
 /** Control characters, which would move the cursor or start an escape sequence of the terminal. */
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/gu;
+const CONTROL = /\p{Cc}/gu;
 
 /** A text on one line, without anything that a terminal would obey. */
 export function tame(text: string): string {

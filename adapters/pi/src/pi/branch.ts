@@ -64,7 +64,8 @@ export class BranchTracker {
       if (!this.#hidden(entry)) fresh.unshift(entry);
       at = entry.parentId;
     }
-    if (at === this.#leaf && !jumped) return fresh.length === 0 ? { kind: "none" } : { kind: "grown", entries: this.#sent(fresh) };
+    if (at === this.#leaf && !jumped)
+      return fresh.length === 0 ? { kind: "none" } : { kind: "grown", entries: this.#sent(fresh) };
     if (fresh.length > 0) return this.#anew(session);
     this.#leaf = at;
     return { kind: "moved", leaf: at, entries: null };

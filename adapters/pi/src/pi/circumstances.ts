@@ -80,13 +80,17 @@ function isOlder(entry: SessionEntry, header: { timestamp: string }): boolean {
 }
 
 /** How the agent came to rest. */
-export function settledReason(aborted: boolean, branch: { getLeafEntry(): SessionEntry | undefined } & ParentView): SettledReason {
+export function settledReason(
+  aborted: boolean,
+  branch: { getLeafEntry(): SessionEntry | undefined } & ParentView,
+): SettledReason {
   if (aborted) return "interrupted";
   let entry = branch.getLeafEntry();
   while (entry && !(entry.type === "message" && entry.message.role === "assistant")) {
     entry = entry.parentId === null ? undefined : branch.getEntry(entry.parentId);
   }
-  const failed = entry?.type === "message" && entry.message.role === "assistant" && entry.message.stopReason === "error";
+  const failed =
+    entry?.type === "message" && entry.message.role === "assistant" && entry.message.stopReason === "error";
   return failed ? "failed" : "finished";
 }
 

@@ -2,11 +2,11 @@
 
 import type { AgentMessage } from "@earendil-works/pi-agent-core";
 import type {
-  AssistantMessage as PiAssistantMessage,
   ImageContent,
+  AssistantMessage as PiAssistantMessage,
+  Usage as PiUsage,
   TextContent,
   ToolResultMessage,
-  Usage as PiUsage,
 } from "@earendil-works/pi-ai";
 import type { SessionEntry } from "@earendil-works/pi-coding-agent";
 

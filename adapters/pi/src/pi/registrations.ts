@@ -53,12 +53,15 @@ export class Registrations {
       description,
       handler: async (args) => {
         const known = await this.#callee.command(name, args);
-        if (known === undefined) this.#callee.warn(`/${name} was not answered: Chaperone's sidecar is not there, or busy.`);
+        if (known === undefined)
+          this.#callee.warn(`/${name} was not answered: Chaperone's sidecar is not there, or busy.`);
         else if (!known) this.#callee.warn(`No watcher has the command /${name} any more.`);
       },
       getArgumentCompletions: async (prefix) => {
         const items = await this.#callee.complete(name, prefix);
-        return items.length === 0 ? null : items.map(({ value, label, description: hint }) => ({ value, label, description: hint }));
+        return items.length === 0
+          ? null
+          : items.map(({ value, label, description: hint }) => ({ value, label, description: hint }));
       },
     });
   }
@@ -74,7 +77,9 @@ export class Registrations {
     const parameters = parsed(tool.parameters);
     if (!isFields(parameters)) {
       this.#refused.add(name);
-      this.#callee.warn(`The parameters of the watcher's tool ${name} are no JSON Schema of an object. It is left out.`);
+      this.#callee.warn(
+        `The parameters of the watcher's tool ${name} are no JSON Schema of an object. It is left out.`,
+      );
       return;
     }
     this.#tools.add(name);

@@ -22,12 +22,16 @@ export type Found = { path: string } | { missing: string };
 /** Looks in `CHAPERONE_BIN`, then in the setting, then on `PATH`. A place that is named and empty is not passed over. */
 export function findBinary(places: Places): Found {
   const { env, setting, platform } = places;
-  const named = env["CHAPERONE_BIN"] ? ["CHAPERONE_BIN", env["CHAPERONE_BIN"]] : ["chaperone.bin in settings.json", setting];
+  const named = env["CHAPERONE_BIN"]
+    ? ["CHAPERONE_BIN", env["CHAPERONE_BIN"]]
+    : ["chaperone.bin in settings.json", setting];
   const [where, path] = named;
   if (path) {
     const full = absolute(path, places.cwd);
     if (places.isRunnable(full)) return { path: full };
-    return { missing: `${where} names ${full}, which is not a program that can be run. Correct it, or remove it to use PATH.` };
+    return {
+      missing: `${where} names ${full}, which is not a program that can be run. Correct it, or remove it to use PATH.`,
+    };
   }
   const names = platform === "win32" ? ["chaperone.exe"] : ["chaperone"];
   // An empty or relative part of PATH would be a folder of the project.

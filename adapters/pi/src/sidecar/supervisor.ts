@@ -90,7 +90,8 @@ export class Supervisor {
 
   #start(): void {
     const started = ++this.#starts;
-    const current = (): boolean => started === this.#starts && (this.#state.is === "starting" || this.#state.is === "up");
+    const current = (): boolean =>
+      started === this.#starts && (this.#state.is === "starting" || this.#state.is === "up");
     const { handlers, timers } = this.#supervised;
     const child = this.#supervised.start({
       line: (line) => peer.receive(line),

@@ -145,7 +145,8 @@ export class Peer {
     }
     const controller = new AbortController();
     this.#answering.set(id, controller);
-    const answer = async (): Promise<unknown> => this.#handlers.request(method, params, { id, signal: controller.signal });
+    const answer = async (): Promise<unknown> =>
+      this.#handlers.request(method, params, { id, signal: controller.signal });
     answer().then(
       (result) => this.#answer(id, { result: result ?? null }),
       (error: unknown) => this.#answer(id, { error: asError(error) }),

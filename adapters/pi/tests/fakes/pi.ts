@@ -62,7 +62,8 @@ export class FakePi {
   /** Has something happen, and gives what the extension makes of it. */
   async emit(type: string, fields: Record<string, unknown> = {}): Promise<unknown> {
     let result: unknown;
-    for (const handler of this.#handlers.get(type) ?? []) result = (await handler({ type, ...fields }, this.ctx)) ?? result;
+    for (const handler of this.#handlers.get(type) ?? [])
+      result = (await handler({ type, ...fields }, this.ctx)) ?? result;
     return result;
   }
 
@@ -117,10 +118,12 @@ export class FakePi {
 
   #context() {
     const fake = this;
-    const dialog = (kind: string) => async (...args: unknown[]): Promise<unknown> => {
-      fake.dialogs.push([kind, ...args]);
-      return fake.answers.shift();
-    };
+    const dialog =
+      (kind: string) =>
+      async (...args: unknown[]): Promise<unknown> => {
+        fake.dialogs.push([kind, ...args]);
+        return fake.answers.shift();
+      };
     return {
       cwd: "/work",
       sessionManager: fake.session,
@@ -163,3 +166,6 @@ export async function startedPi(prepare: (pi: FakePi) => void = () => {}): Promi
   await pi.happen("session_start", { reason: "startup" });
   return pi;
 }
+
+/** What pi says of a run that is about to end, as far as it is looked at. */
+export const BOUNDARY = { continue: false, context: { pendingMessages: [] } };

@@ -4,7 +4,11 @@ import type { AgentMessage } from "@earendil-works/pi-agent-core";
 import type { SessionEntry } from "@earendil-works/pi-coding-agent";
 
 /** An entry without what the session itself gives it. */
-export type Draft = SessionEntry extends infer E ? (E extends SessionEntry ? Omit<E, "id" | "parentId" | "timestamp"> : never) : never;
+export type Draft = SessionEntry extends infer E
+  ? E extends SessionEntry
+    ? Omit<E, "id" | "parentId" | "timestamp">
+    : never
+  : never;
 
 /** The session. Ids are `e1`, `e2` and so on; times are seconds after the session's own. */
 export class FakeSession {
@@ -16,6 +20,11 @@ export class FakeSession {
   #leaf: string | null = null;
   /** Seconds between the session's start and its next entry. */
   clock = 1;
+
+  /** How many entries there are, on all branches. */
+  get size(): number {
+    return this.#entries.size;
+  }
 
   append(draft: Draft): SessionEntry {
     const id = `e${this.#entries.size + 1}`;
@@ -44,7 +53,13 @@ export class FakeSession {
 
   getHeader() {
     const { id, parentSession } = this;
-    return { type: "session" as const, id, timestamp: new Date(this.started).toISOString(), cwd: "/work", parentSession };
+    return {
+      type: "session" as const,
+      id,
+      timestamp: new Date(this.started).toISOString(),
+      cwd: "/work",
+      parentSession,
+    };
   }
 
   getLeafId(): string | null {
@@ -61,7 +76,11 @@ export class FakeSession {
 
   getBranch(): SessionEntry[] {
     const branch: SessionEntry[] = [];
-    for (let entry = this.getLeafEntry(); entry; entry = entry.parentId === null ? undefined : this.#entries.get(entry.parentId)) {
+    for (
+      let entry = this.getLeafEntry();
+      entry;
+      entry = entry.parentId === null ? undefined : this.#entries.get(entry.parentId)
+    ) {
       branch.unshift(entry);
     }
     return branch;
@@ -89,7 +108,9 @@ export function said(text: string, call?: string, timestamp = 2): Extract<AgentM
     role: "assistant",
     content: [
       { type: "text", text },
-      ...(call === undefined ? [] : [{ type: "toolCall" as const, id: call, name: "bash", arguments: { command: "make" } }]),
+      ...(call === undefined
+        ? []
+        : [{ type: "toolCall" as const, id: call, name: "bash", arguments: { command: "make" } }]),
     ],
     api: "openai-completions",
     provider: "fake",

@@ -130,3 +130,14 @@ export class FakeSidecars {
     this.answers.set(method, answer);
   }
 }
+
+/** A message to the agent, as an effect. */
+export function steer(content: string, fields: Record<string, unknown> = {}): unknown {
+  const standard = { custom_type: "steer", display: true, details: null, delivery: "steer", trigger_turn: true };
+  return { inject: { ...standard, content, ...fields } };
+}
+
+/** How many entries a message of the protocol has. */
+export function count(params: Message | undefined): number {
+  return (params?.["entries"] as unknown[] | undefined)?.length ?? 0;
+}
