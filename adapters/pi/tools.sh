@@ -91,6 +91,11 @@ test-pi)
     }
     exit 0
   fi
+  program=${CHAPERONE_BIN:-${CARGO_TARGET_DIR:-../../target}/debug/chaperone}
+  [ -x "$program" ] || {
+    echo "There is no program $program: build it (make build), or name it with CHAPERONE_BIN" >&2
+    exit 1
+  }
   set_up
   "$(node)" --test --test-reporter=spec --test-concurrency=2 "e2e/*.test.ts"
   ;;
@@ -100,7 +105,7 @@ node)
   exec "$(node)" "$@"
   ;;
 *)
-  sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,/^$/s/^# \{0,1\}//p' tools.sh >&2
   exit 2
   ;;
 esac

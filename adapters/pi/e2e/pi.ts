@@ -113,6 +113,15 @@ export class RpcPi {
     await this.first(({ type }) => type === "agent_settled", from);
   }
 
+  /** Waits until nothing runs: a watcher may have started the agent again after it came to rest. */
+  async atRest(): Promise<void> {
+    for (;;) {
+      const from = this.records.length;
+      if ((await this.ask({ type: "get_state" }))["isStreaming"] !== true) return;
+      await this.first(({ type }) => type === "agent_settled", from);
+    }
+  }
+
   /** Runs a command of an extension, and gives what was said to the user meanwhile. */
   async command(line: string): Promise<string> {
     const from = this.records.length;

@@ -1,12 +1,13 @@
 /** A project, a home and a pi of their own for one test. */
 
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { TestContext } from "node:test";
 
 import { FakeModel, type Script } from "./fake-model.ts";
 import { type Printed, print, RpcPi } from "./pi.ts";
+import type { Rule } from "./scripted-sidecar.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
 
@@ -82,6 +83,23 @@ export class Sandbox {
     await writeFile(file, JSON.stringify(monitor));
   }
 
+  /** A watcher that follows rules, in the place of the built-in ones. */
+  async rules(rules: Rule[]): Promise<void> {
+    const program = join(this.root, "chaperone");
+    const script = join(import.meta.dirname, "scripted-sidecar.ts");
+    await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`, { mode: 0o755 });
+    this.env["CHAPERONE_BIN"] = program;
+    this.env["SIDECAR_RULES"] = JSON.stringify(rules);
+  }
+
+  /** Whether the project has a file. */
+  async has(path: string): Promise<boolean> {
+    return access(join(this.project, path)).then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** pi, driven by a program. */
   rpc(test: TestContext, ...args: string[]): Promise<RpcPi> {
     return RpcPi.start(test, this.env, this.project, args);
@@ -100,7 +118,7 @@ export class Sandbox {
       const [command, environment] = await Promise.all(
         ["cmdline", "environ"].map((file) => readFile(join("/proc", name, file), "utf8").catch(() => "")),
       );
-      if (command?.includes("chaperone\0serve") && environment?.includes(`HOME=${join(this.root, "home")}\0`))
+      if (command?.split("\0")[1] === "serve" && environment?.includes(`HOME=${join(this.root, "home")}\0`))
         found.push(Number(name));
     }
     return found;

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { SessionEntry } from "@earendil-works/pi-coding-agent";
 
 import { content, entry, stopReason, usage } from "../src/pi/entries.ts";
+import { check } from "./fakes/schema.ts";
 import { type Draft, FakeSession, result, said, user } from "./fakes/session.ts";
 
 function only(draft: Draft): SessionEntry {
@@ -114,4 +115,17 @@ test("counts are whole and not negative", () => {
   };
   assert.deepEqual(usage(strange), { input: 0, output: 2, cache_read: 0, cache_write: 2, total: 4 });
   assert.equal(usage(undefined), null);
+});
+
+test("a whole session of pi is one of the contract's", () => {
+  const session = new FakeSession();
+  const content = [{ type: "image" as const, data: "A", mimeType: "image/png" }];
+  session.say({ role: "user", content, timestamp: 1 });
+  session.say({ ...said("", "c1"), stopReason: "error", errorMessage: "503" });
+  session.say(result("c1", "ok"));
+  session.append({ type: "compaction", summary: "So far.", firstKeptEntryId: "e1", tokensBefore: 9 });
+  session.append({ type: "custom_message", customType: "note", content, display: false, details: { a: [1] } });
+  session.append({ type: "label", targetId: "e1", label: "here" });
+  check("session/append", "params", { session: "s1", entries: session.getBranch().map(entry) });
+  assert.throws(() => check("session/append", "params", { session: "s1", entries: [{ id: "e1", body: { user: 3 } }] }));
 });

@@ -6,6 +6,7 @@ import type { Api, AssistantMessage, Model } from "@earendil-works/pi-ai";
 import type { CompletionRequest, LlmError } from "../src/contract.ts";
 import { type Call, CallFailed, complete, type Registry } from "../src/models.ts";
 import { FakeClock } from "./fakes/clock.ts";
+import { check } from "./fakes/schema.ts";
 import { said } from "./fakes/session.ts";
 
 const REQUEST: CompletionRequest = {
@@ -97,7 +98,9 @@ test("a question reaches the model as it was asked, and its answer comes back wi
     { type: "text", text: "AN 😀" },
   ];
   const registry = new FakeRegistry({ ...said(""), content });
-  assert.deepEqual(await complete(call(registry)), {
+  const answer = await complete(call(registry));
+  check("llm/complete", "result", answer);
+  assert.deepEqual(answer, {
     text: "CLEAN 😀",
     stop_reason: "stop",
     usage: { input: 10, output: 3, cache_read: 0, cache_write: 0, total: 13 },

@@ -86,7 +86,9 @@ test("lines that are no messages are reported once, and nothing breaks", async (
   const pi = await startedPi();
   for (const line of ["oops", '{"method":"session/effect","params":{"session":"s1"}}', "[1]", "oops"])
     pi.sidecars.last.line(line);
-  pi.sidecars.last.effect({ some_day: {} });
+  pi.sidecars.last.line(
+    '{"method":"session/effect","params":{"session":"s1","plugin":"guard","effect":{"some_day":{}}}}',
+  );
   await pi.happen("agent_end", { messages: [] });
   assert.equal(pi.notified.length, 2);
   assert.ok(pi.sidecars.last.methods().includes("agent_end"));

@@ -1,6 +1,7 @@
 /** A sidecar in this process: answers what it is asked, and says what a test has it say. */
 
 import type { Child, ChildEvents } from "../../src/sidecar/child.ts";
+import { check } from "./schema.ts";
 
 /** A message of the protocol. */
 export type Message = Record<string, unknown>;
@@ -47,6 +48,7 @@ export class FakeSidecar implements Child {
     const message = JSON.parse(line) as Message;
     this.heard.push(message);
     const { id, method, params } = message;
+    if (typeof method === "string") check(method, "params", params);
     if (typeof method !== "string" || id === undefined) return;
     const answer = this.#answers.get(method)?.(params as Message) ?? { result: STANDARD[method] ?? {} };
     if (answer !== "silence") this.say({ id, ...answer });
@@ -60,8 +62,11 @@ export class FakeSidecar implements Child {
     this.die("was killed by SIGKILL");
   }
 
-  /** Says something. */
+  /** Says something of its protocol. */
   say(message: Message): void {
+    if (typeof message["method"] === "string" && message["id"] === undefined) {
+      check(message["method"], "params", message["params"]);
+    }
     this.line(JSON.stringify({ jsonrpc: "2.0", ...message }));
   }
 
