@@ -105,3 +105,11 @@ test("a program that is missing costs nothing but a word", async (t) => {
   assert.deepEqual([status, stdout], [0, "Done.\n"]);
   assert.match(stderr, /^chaperone: CHAPERONE_BIN names \/no\/chaperone/u);
 });
+
+test("a configuration with a fault is told with its place, and the agent works as ever", async (t) => {
+  const sandbox = await Sandbox.make(t, models(hastyAgent, strictJudge));
+  await sandbox.file("chaperone.toml", "[[plugin]]\nname = 3\n");
+  const { status, stdout, stderr } = await sandbox.print("Mend the check.");
+  assert.deepEqual([status, stdout], [0, "Done.\n"]);
+  assert.match(stderr, /cannot watch this session: .*chaperone\.toml:2/su);
+});

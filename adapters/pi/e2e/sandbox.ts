@@ -66,6 +66,11 @@ export class Sandbox {
     await this.#write(file, JSON.stringify({ model: "fake/judge-1", ...settings }));
   }
 
+  /** Puts a file into the project. */
+  async file(path: string, text: string): Promise<void> {
+    await this.#write(join("project", path), text);
+  }
+
   /** Puts one of the bundled monitors into the project, judged by `judge-1`. */
   async monitor(name: string, change: (monitor: Record<string, unknown>) => void = () => {}): Promise<void> {
     const from = join(REPOSITORY, "monitors-examples");

@@ -60,7 +60,7 @@ export class Watch {
       warn: (text) => means.tell(text, "warning"),
     });
     this.#link = new Link(means, origin, isNotice, {
-      effect: (plugin, effect) => this.#carryOut(plugin, effect),
+      effect: (plugin, effect) => this.#attempt(plugin, effect),
       effectsComplete: () => this.#outbox.flush(),
       plugins: (plugins) => this.#take(plugins),
       note: (params) => {
@@ -82,6 +82,7 @@ export class Watch {
   async stop(): Promise<void> {
     this.#gates.releaseAll();
     this.#surface.clear();
+    this.#outbox.close();
     await this.#link.stop();
   }
 
@@ -179,6 +180,15 @@ export class Watch {
       if (error !== null) this.#once(`The watcher ${name} is not running: ${error}`);
   }
 
+  /** An effect that pi does not take must not keep the next one from being carried out. */
+  #attempt(plugin: string, effect: Effect): void {
+    try {
+      this.#carryOut(plugin, effect);
+    } catch (error) {
+      this.#once(`What ${plugin} wanted cannot be done: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
   #carryOut(plugin: string, effect: Effect): void {
     if (effect === "abort") this.#outbox.abort();
     else if ("inject" in effect) this.#outbox.inject(effect.inject);
@@ -215,10 +225,10 @@ export class Watch {
 
   #died({ how, log }: Exit, final: boolean): void {
     this.#gates.releaseAll();
-    const what = `Chaperone's sidecar ${how}.`;
-    const words = log === "" ? "" : ` Its last words: ${log}`;
-    if (final) this.#means.tell(`${what} It keeps doing so: no watcher runs until /reload.${words}`, "error");
-    else if (!this.#told.has("died")) this.#means.tell(`${what} It is started again.${words}`, "warning");
+    const what = `Chaperone's sidecar ${how}`;
+    const words = log === "" ? "" : `\nIts last words: ${log}`;
+    if (final) this.#means.tell(`${what}\nNo watcher runs until /reload.${words}`, "error");
+    else if (!this.#told.has("died")) this.#means.tell(`${what}. It is started again.${words}`, "warning");
     this.#told.add("died");
   }
 

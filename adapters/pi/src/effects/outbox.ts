@@ -35,6 +35,7 @@ export class Outbox {
   /** The agent was stopped from here, and has not come to rest yet. */
   #stopping = false;
   #spurs = 0;
+  #isClosed = false;
 
   constructor(agent: Agent, timers: Timers) {
     this.#agent = agent;
@@ -58,8 +59,14 @@ export class Outbox {
     this.#plan();
   }
 
+  /** The session is over: nothing is handed over any more, since nobody is there to take it. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   /** Hands over what has come. Called once the effects of a hook are complete. */
   flush(): void {
+    if (this.#isClosed) return;
     if (this.#stop) {
       this.#stop = false;
       if (!this.#agent.isAtRest()) {

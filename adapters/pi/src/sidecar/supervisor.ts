@@ -1,7 +1,7 @@
 /** Keeps a sidecar running: starts it, starts it anew when it dies, and gives up on one that keeps dying. */
 
 import type { Timers } from "../timers.ts";
-import { type Handlers, Peer } from "../wire/peer.ts";
+import { Disconnected, type Handlers, Peer } from "../wire/peer.ts";
 import type { Child, ChildEvents, Exit } from "./child.ts";
 
 /** How long to wait before each new start, in milliseconds; after the last one nothing is started any more. */
@@ -17,8 +17,8 @@ const FAREWELL = 3000;
 export interface Supervised {
   start(events: ChildEvents): Child;
   handlers: Handlers;
-  /** Introduces a sidecar that has just been started; `again` where another one was there before. */
-  introduce(peer: Peer, again: boolean): Promise<void>;
+  /** Introduces a sidecar that has just been started. What it refuses now, the next one would refuse as well. */
+  introduce(peer: Peer): Promise<void>;
   /** The sidecar is gone. `final` where no other one will be started. */
   died(exit: Exit, final: boolean): void;
   timers: Timers;
@@ -103,14 +103,18 @@ export class Supervisor {
     });
     const peer = new Peer((line) => child.write(line), handlers);
     this.#become({ is: "starting", peer, child, since: timers.now() });
-    this.#supervised.introduce(peer, this.#starts > 1).then(
+    this.#supervised.introduce(peer).then(
       () => {
         if (current()) this.#become({ is: "up", peer, child, since: timers.now() });
       },
       (error: unknown) => {
-        if (!current()) return;
-        this.#over({ how: `could not be used: ${error instanceof Error ? error.message : String(error)}`, log: "" });
+        // That it is gone is told by its end.
+        if (!current() || error instanceof Disconnected) return;
+        const why = error instanceof Error ? error.message : String(error);
+        this.#become({ is: "given_up" });
+        peer.close(why);
         child.kill();
+        this.#supervised.died({ how: `cannot watch this session: ${why}`, log: "" }, true);
       },
     );
   }

@@ -184,3 +184,13 @@ test("judges are lent pi's models", async () => {
   const unknown = answers.find(({ id }) => id === 3)?.["error"] as { code: number };
   assert.equal(unknown.code, -32601);
 });
+
+test("an effect that cannot be carried out does not keep the next one from being", async () => {
+  const pi = await startedPi();
+  const { last } = pi.sidecars;
+  pi.fails = true;
+  last.effect({ set_status: { text: null } });
+  pi.fails = false;
+  last.effect({ notify: { text: "Here.", tone: "normal" } });
+  assert.deepEqual(pi.notified, ["warning: What guard wanted cannot be done: no status", "info: Here."]);
+});

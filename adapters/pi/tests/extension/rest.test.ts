@@ -111,3 +111,15 @@ test("the user's interrupt is told as one, also when it comes while judges are w
     ["interrupted", "finished", "interrupted"].map((reason) => ({ agent_settled: { reason } })),
   );
 });
+
+test("what a watcher says when the session ends reaches nobody, and breaks nothing", async () => {
+  const pi = await startedPi();
+  pi.sidecars.answer("session/close", () => {
+    pi.sidecars.last.effect(steer("One more thing."));
+    return { result: {} };
+  });
+  await pi.emit("session_shutdown", { reason: "new" });
+  pi.isStale = true;
+  await pi.clock.settle();
+  assert.deepEqual(pi.sent, []);
+});

@@ -19,7 +19,7 @@ test("a sidecar that dies is started again with the session as it is, and the us
   await pi.clock.pass(500);
   assert.equal(pi.sidecars.all.length, 3);
   assert.deepEqual(pi.notified, [
-    "warning: Chaperone's sidecar was killed by SIGKILL. It is started again. Its last words: thread panicked",
+    "warning: Chaperone's sidecar was killed by SIGKILL. It is started again.\nIts last words: thread panicked",
   ]);
 });
 
@@ -39,7 +39,7 @@ test("a sidecar that keeps dying is given up, and pi is not kept waiting", async
     await pi.clock.pass(10_000);
   }
   assert.equal(pi.sidecars.all.length, 6);
-  assert.match(pi.notified.at(-1) ?? "", /^error: .*no watcher runs until \/reload/u);
+  assert.match(pi.notified.at(-1) ?? "", /^error: .*\nNo watcher runs until \/reload/u);
   await pi.emit("agent_end", { messages: [] });
   assert.equal(await pi.emit("tool_call", { toolCallId: "c", toolName: "bash", input: {} }), undefined);
 });
@@ -120,12 +120,23 @@ test("without the program pi works as ever, and says what to do", async () => {
 });
 
 test("a sidecar of another protocol is not used", async () => {
-  const pi = new FakePi();
-  pi.sidecars.answer("initialize", () => ({ result: { protocol_version: 2 } }));
-  void pi.emit("session_start", { reason: "startup" });
-  await pi.clock.pass(20_000);
-  assert.match(pi.notified[0] ?? "", /speaks version 2 of the protocol/u);
+  const pi = await startedPi((fake) => fake.sidecars.answer("initialize", () => ({ result: { protocol_version: 2 } })));
+  assert.match(pi.notified[0] ?? "", /^error: .*speaks version 2 of the protocol.*\nNo watcher runs until \/reload/u);
   assert.equal(pi.sidecars.last.told("session/open").length, 0);
+  assert.equal(pi.sidecars.last.ended, true);
+});
+
+test("a configuration with a fault is told, and not tried again", async () => {
+  const message = "chaperone.toml:3: no such plugin";
+  const pi = await startedPi((fake) =>
+    fake.sidecars.answer("session/open", () => ({ error: { code: -32000, message } })),
+  );
+  await pi.clock.pass(60_000);
+  assert.equal(pi.sidecars.all.length, 1);
+  assert.deepEqual(pi.notified, [
+    `error: Chaperone's sidecar cannot watch this session: ${message}\nNo watcher runs until /reload.`,
+  ]);
+  await pi.happen("agent_end", { messages: [] });
 });
 
 test("entries that the sidecar did not take are told anew with the whole branch", async () => {

@@ -42,6 +42,10 @@ export class FakePi {
   aborts = 0;
   idle = true;
   pending = false;
+  /** The session has been replaced: what belonged to it may not be used any more. */
+  isStale = false;
+  /** The status bar is out of order. */
+  fails = false;
   mode: ExtensionContext["mode"] = "rpc";
   settings: unknown = {};
   env: Record<string, string> = { CHAPERONE_BIN: "/bin/chaperone" };
@@ -137,7 +141,10 @@ export class FakePi {
       get model() {
         return fake.model;
       },
-      isIdle: () => fake.idle,
+      isIdle: () => {
+        if (fake.isStale) throw new Error("This extension ctx is stale");
+        return fake.idle;
+      },
       hasPendingMessages: () => fake.pending,
       abort: () => fake.aborts++,
       modelRegistry: {
@@ -148,7 +155,10 @@ export class FakePi {
       },
       ui: {
         notify: (text: string, type: string) => fake.notified.push(`${type}: ${text}`),
-        setStatus: (...status: FakePi["statuses"][number]) => fake.statuses.push(status),
+        setStatus: (...status: FakePi["statuses"][number]) => {
+          if (fake.fails) throw new Error("no status");
+          fake.statuses.push(status);
+        },
         setWidget: (...widget: FakePi["widgets"][number]) => fake.widgets.push(widget),
         confirm: dialog("confirm"),
         select: dialog("select"),
