@@ -48,7 +48,7 @@ bring_npm() {
 set_up() {
   if [ ! -e "$tools/complete" ]; then
     bring_npm
-    echo "Fetching pi $version and its Node.js, once: 400 MB on the disk" >&2
+    echo "Fetching pi $version and its Node.js, once: some 500 MB on the disk" >&2
     mkdir -p "$cache"
     work=$(mktemp -d "$cache/fetching.XXXXXX")
     trap 'rm -rf "$work"' EXIT INT TERM

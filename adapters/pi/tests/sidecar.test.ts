@@ -12,7 +12,7 @@ function places(fields: Partial<Places>, programs: string[]): Places {
   return {
     env: {},
     setting: undefined,
-    cwd: "/work",
+    cwd: "/project",
     platform: "linux",
     isRunnable: (path) => programs.includes(path),
     ...fields,
@@ -35,7 +35,7 @@ test("the program is the one that is named, else the first one on PATH", () => {
 test("a folder of the project on PATH is not looked into", () => {
   assert.ok(
     "missing" in
-      findBinary(places({ env: { PATH: ":bin:." } }, ["/work/chaperone", "/work/bin/chaperone", "bin/chaperone"])),
+      findBinary(places({ env: { PATH: ":bin:." } }, ["/project/chaperone", "/project/bin/chaperone", "bin/chaperone"])),
   );
 });
 

@@ -26,7 +26,7 @@ test("a session is opened with its branch, and closed at its end", async () => {
     { ...open, entries: count(open) },
     {
       session: "s1",
-      cwd: "/work",
+      cwd: "/project",
       mode: "rpc",
       model: { provider: "fake", model: "fake-1" },
       reason: "resume",

@@ -129,7 +129,7 @@ export class FakePi {
         return fake.answers.shift();
       };
     return {
-      cwd: "/work",
+      cwd: "/project",
       sessionManager: fake.session,
       signal: undefined,
       get mode() {

@@ -57,7 +57,7 @@ export class FakeSession {
       type: "session" as const,
       id,
       timestamp: new Date(this.started).toISOString(),
-      cwd: "/work",
+      cwd: "/project",
       parentSession,
     };
   }
