@@ -35,7 +35,9 @@ test("the program is the one that is named, else the first one on PATH", () => {
 test("a folder of the project on PATH is not looked into", () => {
   assert.ok(
     "missing" in
-      findBinary(places({ env: { PATH: ":bin:." } }, ["/project/chaperone", "/project/bin/chaperone", "bin/chaperone"])),
+      findBinary(
+        places({ env: { PATH: ":bin:." } }, ["/project/chaperone", "/project/bin/chaperone", "bin/chaperone"]),
+      ),
   );
 });
 

@@ -1,6 +1,6 @@
 /** Keeps a sidecar running: starts it, starts it anew when it dies, and gives up on one that keeps dying. */
 
-import type { Timers } from "../timers.ts";
+import { type Timers, within } from "../timers.ts";
 import { Disconnected, type Handlers, Peer } from "../wire/peer.ts";
 import type { Child, ChildEvents, Exit } from "./child.ts";
 
@@ -26,7 +26,7 @@ export interface Supervised {
 
 type State =
   | { is: "off" }
-  | { is: "starting" | "up"; peer: Peer; child: Child; since: number }
+  | { is: "starting" | "up"; peer: Peer; child: Child; ended: Promise<void>; since: number }
   | { is: "pausing"; cancel: () => void }
   | { is: "given_up" };
 
@@ -68,24 +68,18 @@ export class Supervisor {
 
   /** Says goodbye to the sidecar and ends it. */
   async stop(farewell: (peer: Peer) => Promise<void>): Promise<void> {
+    const { timers } = this.#supervised;
     const state = this.#state;
-    if (state.is === "pausing") state.cancel();
-    if (state.is === "up") {
-      const { peer } = state;
-      await new Promise<void>((resolve) => {
-        const cancel = this.#supervised.timers.after(FAREWELL, resolve);
-        const done = (): void => {
-          cancel();
-          resolve();
-        };
-        farewell(peer).then(done, done);
-      });
-    }
+    // From here on, its end is no death.
     this.#become({ is: "off" });
+    if (state.is === "pausing") state.cancel();
     if (state.is !== "starting" && state.is !== "up") return;
-    state.peer.close("pi has ended the session");
-    state.child.end();
-    this.#supervised.timers.after(FAREWELL, () => state.child.kill());
+    const { peer, child, ended } = state;
+    // One that has nothing to say, or is gone already, is bidden farewell as well.
+    if (state.is === "up") await within(timers, FAREWELL, farewell(peer)).catch(() => {});
+    peer.close("pi has ended the session");
+    child.end();
+    if ((await within(timers, FAREWELL, ended)) === "too_late") child.kill();
   }
 
   #start(): void {
@@ -93,19 +87,22 @@ export class Supervisor {
     const current = (): boolean =>
       started === this.#starts && (this.#state.is === "starting" || this.#state.is === "up");
     const { handlers, timers } = this.#supervised;
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
     const child = this.#supervised.start({
       line: (line) => peer.receive(line),
       dropped: () => handlers.malformed("a line that is too long"),
       ended: (exit) => {
+        end();
         peer.close(`the sidecar ${exit.how}`);
         if (current()) this.#over(exit);
       },
     });
     const peer = new Peer((line) => child.write(line), handlers);
-    this.#become({ is: "starting", peer, child, since: timers.now() });
+    this.#become({ is: "starting", peer, child, ended, since: timers.now() });
     this.#supervised.introduce(peer).then(
       () => {
-        if (current()) this.#become({ is: "up", peer, child, since: timers.now() });
+        if (current()) this.#become({ is: "up", peer, child, ended, since: timers.now() });
       },
       (error: unknown) => {
         // That it is gone is told by its end.

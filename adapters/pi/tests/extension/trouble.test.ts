@@ -100,7 +100,7 @@ test("a watcher in trouble is spoken of once", async () => {
     pi.sidecars.last.say({ method: "session/note", params: { session: "s1", plugin: "guard", note: said } });
   note({ failed: { hook: "turn_end", reason: "trapped" } });
   note({ failed: { hook: "turn_end", reason: "trapped elsewhere" } });
-  note({ answered: { label: "guard", usage: null, ok: true } });
+  note({ answered: { label: "guard", usage: null, ok: true, took_ms: 3 } });
   note({ denied: { effect: "inject" } });
   note({ quarantined: { failures: 5 } });
   assert.deepEqual(pi.notified, [
@@ -147,4 +147,26 @@ test("entries that the sidecar did not take are told anew with the whole branch"
   await pi.happen("agent_end", { messages: [] });
   const [branch] = pi.sidecars.last.told("session/branch");
   assert.deepEqual([branch?.["leaf"], count(branch)], ["e1", 1]);
+});
+
+test("a sidecar that dies while the session ends is not started again", async () => {
+  const pi = await startedPi();
+  pi.sidecars.answer("session/close", () => {
+    pi.sidecars.last.die("ended with status 101");
+    return "silence";
+  });
+  await pi.emit("session_shutdown", { reason: "quit" });
+  await pi.clock.pass(60_000);
+  assert.deepEqual([pi.sidecars.all.length, pi.notified], [1, []]);
+});
+
+test("a sidecar that does not end is killed, and pi is kept no longer than that takes", async () => {
+  const pi = await startedPi();
+  const { last } = pi.sidecars;
+  last.isStubborn = true;
+  pi.sidecars.answer("session/close", () => "silence");
+  const ending = pi.emit("session_shutdown", { reason: "quit" });
+  await pi.clock.pass(6000);
+  await ending;
+  assert.equal(last.ended, true);
 });

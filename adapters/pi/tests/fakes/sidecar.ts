@@ -37,6 +37,8 @@ export class FakeSidecar implements Child {
   readonly #events: ChildEvents;
   readonly #answers: Map<string, (params: Message) => Answer>;
   ended = false;
+  /** It does not end when its input does. */
+  isStubborn = false;
 
   constructor(events: ChildEvents, answers: Map<string, (params: Message) => Answer>) {
     this.#events = events;
@@ -55,7 +57,7 @@ export class FakeSidecar implements Child {
   }
 
   end(): void {
-    this.die("ended with status 0");
+    if (!this.isStubborn) this.die("ended with status 0");
   }
 
   kill(): void {
