@@ -6,7 +6,7 @@ DEMO := target/demo
 SESSIONS := $(sort $(wildcard monitors-examples/sessions/*.jsonl))
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chaperone/tools
 
-.PHONY: run test build toolchain lint deny bench clean
+.PHONY: run test test-pi build toolchain lint deny bench clean
 
 ## run: the three bundled monitors and the stop guard on recorded sessions of a real agent, judged by a script
 run: build
@@ -17,6 +17,12 @@ run: build
 ## test: all tests
 test: toolchain
 	$(CARGO) test --workspace
+	@$(MAKE) --no-print-directory test-pi
+
+## test-pi: the adapter for pi, by itself and with the real pi; CHAPERONE_SKIP_PI=1 leaves the real pi out, and says so
+test-pi: build
+	@sh adapters/pi/tools.sh test
+	@sh adapters/pi/tools.sh test-pi
 
 ## build: the program, with its built-in components
 build: toolchain
@@ -30,6 +36,7 @@ toolchain:
 lint: toolchain deny
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- --deny warnings
+	@sh adapters/pi/tools.sh lint
 
 deny: $(TOOLS)/bin/cargo-deny $(TOOLS)/bin/cargo-machete
 	$(TOOLS)/bin/cargo-deny --log-level error check bans licenses sources
