@@ -172,8 +172,10 @@ impl Played {
 /// Effects as text, one a line. A finding's id has the time in it, which does not stand still here while a judge thinks.
 fn timeless(effects: &[Value]) -> String {
     let mut text: String = effects.iter().map(|effect| format!("{effect}\n")).collect();
-    for id in effects.iter().filter_map(|effect| effect["found"]["id"].as_str()) {
-        text = text.replace(id, "ID");
+    let id =
+        |effect: &Value| effect["found"]["id"].as_str().or(effect["decided"]["finding"].as_str()).map(str::to_owned);
+    for id in effects.iter().filter_map(id) {
+        text = text.replace(&id, "ID");
     }
     text
 }
