@@ -6,6 +6,8 @@
 mod check;
 #[path = "cli/eval.rs"]
 mod eval;
+#[path = "cli/judge_cases.rs"]
+mod judge_cases;
 #[path = "cli/monitors.rs"]
 mod monitors;
 #[path = "cli/output.rs"]

@@ -35,19 +35,49 @@ fn escape(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
+/// The tags that models put around a reasoning.
+const THINKING: [(&str, &str); 3] =
+    [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>")];
+
 /// What remains of an answer without the reasoning that some models write into it. A reasoning that never ends leaves
-/// nothing behind it.
+/// nothing behind it. One whose beginning is missing, since it was put into the model's mouth, ends at a closing tag
+/// that is alone on its line; nothing before it remains.
 pub fn without_thinking(answer: &str) -> String {
     let mut rest = answer;
     let mut remaining = String::with_capacity(answer.len());
-    for tag in ["think", "thinking", "reasoning"] {
-        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        if let Some((before, inside)) = rest.split_once(&open) {
-            remaining.push_str(before);
-            rest = inside.split_once(&close).map_or("", |(_, after)| after);
+    loop {
+        let begins = THINKING.iter().filter_map(|(open, close)| Some((rest.find(open)?, *open, *close))).min();
+        let (before, behind) = match begins {
+            Some((at, open, close)) => {
+                let inside = &rest[at + open.len()..];
+                (&rest[..at], Some(inside.split_once(close).map_or("", |(_, after)| after)))
+            }
+            None => (rest, None),
+        };
+        match behind_lone_end(before) {
+            Some(after) => {
+                remaining.clear();
+                remaining.push_str(after);
+            }
+            None => remaining.push_str(before),
+        }
+        match behind {
+            Some(behind) => rest = behind,
+            None => return remaining,
         }
     }
-    remaining + rest
+}
+
+/// What follows the last line that is nothing but a closing tag.
+fn behind_lone_end(text: &str) -> Option<&str> {
+    let (mut end_of_line, mut behind) = (0, None);
+    for line in text.split_inclusive('\n') {
+        end_of_line += line.len();
+        if THINKING.iter().any(|(_, close)| line.trim() == *close) {
+            behind = Some(&text[end_of_line..]);
+        }
+    }
+    behind
 }
 
 #[cfg(test)]
@@ -65,6 +95,17 @@ mod tests {
     fn a_reasoning_is_left_out_and_one_without_an_end_leaves_nothing() {
         assert_eq!(without_thinking("a<think>b</think>c"), "ac");
         assert_eq!(without_thinking("a<think>b"), "a");
+        assert_eq!(without_thinking("<think>a</think>b<think>c</think>d"), "bd");
+        assert_eq!(without_thinking("<reasoning>a</reasoning>b<think>c</think>d<thinking>e"), "bd");
+        assert_eq!(without_thinking("<think>a</thinking>b</think>c"), "c");
+    }
+
+    #[test]
+    fn a_reasoning_without_a_beginning_ends_at_a_closing_tag_on_a_line_of_its_own() {
+        assert_eq!(without_thinking("hm, CLEAN?\n</think>\n\nFLAG"), "\nFLAG");
+        assert_eq!(without_thinking("a\n</think>\nb\n</thinking>\nc<think>d</think>e"), "ce");
+        assert_eq!(without_thinking("<think>a<think>b</think>c\n</think>\nd"), "d");
+        assert_eq!(without_thinking("it wrote </think> into the file"), "it wrote </think> into the file");
     }
 
     proptest! {

@@ -47,10 +47,11 @@ fn is_watched(cx: &Context) -> bool {
 }
 
 /// The session begins: what was under way before is over, unless the plugin was only loaded anew. A configuration that
-/// is wrong is told at once.
+/// is wrong is told at once, even if it was told before the session was taken up again.
 pub fn begin(desk: &mut Desk, reason: StartReason) {
     if reason != StartReason::Reload {
         give_up(desk);
+        desk.watch.told_rejected = None;
     }
     if is_watched(desk.cx) {
         let _ = check_config(desk);
@@ -77,9 +78,13 @@ pub fn settled(desk: &mut Desk, reason: SettledReason) {
 
 fn stopped(desk: &mut Desk, config: &Config, round: &Round, ending: StopReason) {
     let (Some(user), Some(newest)) = (&round.user, &round.newest) else {
-        let why =
-            format!("no message of the user is among the latest {} entries: nothing to judge by", round::FURTHEST);
-        return desk.cx.log(Level::Info, why);
+        return match round.goes_further {
+            true => {
+                let failure = format!("the user's request is not among the latest {} entries", round::FURTHEST);
+                fail(desk, config, failure, None, round.newest.clone(), ending);
+            }
+            false => desk.cx.log(Level::Info, "the user has asked for nothing: there is nothing to judge by"),
+        };
     };
     let stop = Stop { request: user.id.clone(), newest: newest.clone(), ending };
     if let Some(why) = outdated(desk.cx, &stop) {
@@ -127,10 +132,22 @@ pub fn completed(desk: &mut Desk, id: RequestId, outcome: Result<Completion, Llm
             ask(desk, &config, &round, stop, Attempt::Second);
         }
         Answer::Failed(failure) => {
-            report(desk, Reported::Unknown, Some(failure.clone()), Some(id), Some(stop.newest));
-            show(desk, &config, &Outcome::JudgeFailed { failure }, Some(stop.ending));
+            fail(desk, &config, failure, Some(id), Some(stop.newest), stop.ending);
         }
     }
+}
+
+/// No judgement came about: that is told, and nothing follows.
+fn fail(
+    desk: &mut Desk,
+    config: &Config,
+    failure: String,
+    call: Option<RequestId>,
+    entry: Option<EntryId>,
+    ending: StopReason,
+) {
+    report(desk, Reported::Unknown, Some(failure.clone()), call, entry);
+    show(desk, config, &Outcome::JudgeFailed { failure }, Some(ending));
 }
 
 /// Why a stop is none any more, if so.

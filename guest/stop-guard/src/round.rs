@@ -28,6 +28,8 @@ pub const FURTHEST: usize = 4_096;
 pub struct Round {
     /// The user's message that began it. None: none was found.
     pub user: Option<Message>,
+    /// None was found among the entries that are read, and there are more.
+    pub goes_further: bool,
     /// The newest entry that takes part in the conversation.
     pub newest: Option<EntryId>,
     /// How the agent's latest message ended. None: it has not written any.
@@ -54,21 +56,42 @@ pub struct Message {
 /// Reads the round up to now, with at most `traced` tool calls.
 pub fn read(cx: &Context, traced: usize) -> Round {
     let mut reader = Reader { traced, ..Reader::default() };
+    let walk = walk_back(cx, |entry| reader.take(&entry).then_some(()));
+    Round { goes_further: matches!(walk, Walk::TooFar), ..reader.round }
+}
+
+/// The newest entry that takes part in the conversation: notices and labels do not.
+pub fn newest(cx: &Context) -> Option<EntryId> {
+    match walk_back(cx, |entry| takes_part(&entry).then_some(entry.id)) {
+        Walk::Found(newest) => Some(newest),
+        Walk::Nowhere | Walk::TooFar => None,
+    }
+}
+
+/// What came of a walk from the newest entry back.
+enum Walk<T> {
+    Found(T),
+    /// The whole branch was read.
+    Nowhere,
+    /// There are more entries than are read.
+    TooFar,
+}
+
+/// Goes from the newest entry back until something is found.
+fn walk_back<T>(cx: &Context, mut find: impl FnMut(Entry) -> Option<T>) -> Walk<T> {
     let mut before: Option<EntryId> = None;
     for _ in 0..FURTHEST / STRIDE as usize {
         let entries = cx.entries_before(before.as_deref(), STRIDE);
+        let is_last = entries.len() < STRIDE as usize;
         before = entries.last().map(|entry| entry.id.clone());
-        let is_whole = entries.iter().any(|entry| reader.take(entry));
-        if is_whole || entries.len() < STRIDE as usize {
-            break;
+        if let Some(found) = entries.into_iter().find_map(&mut find) {
+            return Walk::Found(found);
+        }
+        if is_last {
+            return Walk::Nowhere;
         }
     }
-    reader.round
-}
-
-/// The newest entry that takes part in the conversation: notices and labels do not. None where none is near.
-pub fn newest(cx: &Context) -> Option<EntryId> {
-    cx.entries_before(None, STRIDE).into_iter().find(takes_part).map(|entry| entry.id)
+    Walk::TooFar
 }
 
 fn takes_part(entry: &Entry) -> bool {

@@ -62,9 +62,10 @@ pub fn shown(config: &Config, field: Field) -> String {
 /// Where the field may not be that.
 pub fn entered(field: Field, text: &str) -> Result<Value, Fault> {
     let text = text.trim();
+    let is_switch = Config::default().value(field).is_boolean();
     let value = match text {
-        ON => true.into(),
-        OFF => false.into(),
+        ON if is_switch => true.into(),
+        OFF if is_switch => false.into(),
         DEFAULT_MODEL if field == Field::Model => "".into(),
         _ if field == Field::Model => text.into(),
         _ => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
@@ -146,5 +147,7 @@ mod tests {
         let rejected = entered(Field::ConfidenceThreshold, "very").unwrap_err().to_string();
         assert_eq!(rejected, "`confidenceThreshold` is \"very\"; it may be a number from 0 to 1");
         assert!(entered(Field::Model, "haiku").is_err());
+        let rejected = entered(Field::Model, "on").unwrap_err().to_string();
+        assert!(rejected.starts_with("`model` is \"on\"; it may be \"provider/modelId\""), "{rejected}");
     }
 }

@@ -3,8 +3,8 @@
 //! A judge is asked for one JSON object, `{"reason": …, "verdict": "continue" | "stop", "confidence": …}`. The reading is
 //! tolerant of what stands around it: code fences, prose, a reasoning before it. It is strict in substance, since an
 //! answer that is misread either sends the agent back for nothing or hides that work is missing: two verdicts that
-//! differ, a piece of a second one, a confidence that is no number from 0 to 1, or a `continue` that does not say what is
-//! missing, are no verdict at all.
+//! differ, a piece of a second one, prose that names the other verdict, a confidence that is no number from 0 to 1, or a
+//! `continue` that does not say what is missing, are no verdict at all.
 
 #[cfg(test)]
 mod tests;
@@ -75,7 +75,7 @@ pub enum Misread {
     /// Whatever it says, nobody wants to read it.
     #[error("the answer is longer than {LONGEST_ANSWER} bytes, or full of braces")]
     Rambling,
-    /// Two verdicts, or one and a piece of another.
+    /// Two verdicts, or one and a piece of another, or one and prose that says the opposite.
     #[error("the answer holds more than one verdict, and they differ")]
     Ambiguous,
     /// Neither `continue` nor `stop`.
@@ -111,11 +111,13 @@ impl Verdict {
         }
         let mut verdicts = stated.into_iter().map(Verdict::try_from);
         let first = verdicts.next().ok_or(Misread::Nothing)??;
-        verdicts.try_fold(first, |first, next| {
+        let verdict = verdicts.try_fold(first, |first, next| {
             let next = next?;
             let says_the_same = (first.decision, first.confidence) == (next.decision, next.confidence);
             if says_the_same { Ok(next) } else { Err(Misread::Ambiguous) }
-        })
+        })?;
+        let is_contradicted = around.iter().flat_map(|text| named_in(text)).any(|named| named != verdict.decision);
+        if is_contradicted { Err(Misread::Ambiguous) } else { Ok(verdict) }
     }
 }
 
@@ -158,7 +160,7 @@ impl TryFrom<Stated> for Verdict {
     }
 }
 
-/// The objects of an answer that have a verdict, and the texts between all objects.
+/// The objects of an answer that have a verdict, and the texts between them; other objects are text like any other.
 fn split(answer: &str) -> Result<(Vec<Stated>, Vec<&str>), Misread> {
     let (mut stated, mut around) = (Vec::new(), Vec::new());
     let (mut start, mut looked) = (0, 0);
@@ -170,17 +172,32 @@ fn split(answer: &str) -> Result<(Vec<Stated>, Vec<&str>), Misread> {
         let mut objects = serde_json::Deserializer::from_str(&answer[at..]).into_iter::<Stated>();
         looked = at + 1;
         if let Some(Ok(object)) = objects.next() {
-            around.push(&answer[start..at]);
-            start = at + objects.byte_offset();
-            looked = start;
-            stated.extend(object.verdict.is_some().then_some(object));
+            looked = at + objects.byte_offset();
+            if object.verdict.is_some() {
+                around.push(&answer[start..at]);
+                start = looked;
+                stated.push(object);
+            }
         }
     }
     around.push(&answer[start..]);
     Ok((stated, around))
 }
 
-/// Whether a text outside of all objects has a member of that name: a verdict that was cut off, or is written wrongly.
+/// Whether a text around the verdicts has a member of that name: a verdict that was cut off, or is written wrongly.
 fn begins_verdict(text: &str) -> bool {
     text.match_indices("\"verdict\"").any(|(at, name)| text[at + name.len()..].trim_start().starts_with(':'))
+}
+
+/// The verdicts that a text names outside of JSON: `Verdict: **continue**`, `'verdict': 'stop'`.
+fn named_in(text: &str) -> Vec<Decision> {
+    let lower = text.to_ascii_lowercase();
+    let is_ornament = |c: char| c.is_whitespace() || "\"'`*_\\".contains(c);
+    let named = lower.match_indices("verdict").filter_map(|(at, name)| {
+        let behind = lower[at + name.len()..].trim_start_matches(is_ornament);
+        let value = behind.strip_prefix([':', '=', '\u{ff1a}'])?.trim_start_matches(is_ornament);
+        let end = value.find(|c: char| !c.is_alphanumeric()).unwrap_or(value.len());
+        Decision::from_word(&value[..end])
+    });
+    named.collect()
 }

@@ -223,6 +223,11 @@ fn a_configuration_that_is_wrong_is_told_once_in_red_and_nothing_is_judged() {
     host.take_effects();
     stops(&mut host, "go", "half");
     assert_eq!(lines(&host).len(), 1, "it has come back");
+    for (reason, told) in [(StartReason::Reload, 0), (StartReason::Resume, 1)] {
+        host.take_effects();
+        host.fire(Event::SessionStart { reason });
+        assert_eq!(lines(&host).len(), told, "{reason:?}");
+    }
 }
 
 #[test]

@@ -158,6 +158,26 @@ fn without_a_message_of_the_user_there_is_nothing_to_judge_by() {
 }
 
 #[test]
+fn a_round_that_is_too_long_to_be_read_is_told_and_not_passed_over() {
+    let mut host = host();
+    host.user("the request");
+    for _ in 0..chaperone_stop_guard::round::FURTHEST {
+        host.append(EntryBody::ToolResult(ToolResult {
+            call_id: "c".into(),
+            tool_name: "bash".into(),
+            content: Vec::new(),
+            is_error: false,
+            details: None,
+        }));
+    }
+    host.turn("done", &[]);
+    host.end();
+    assert_eq!((calls(&host).len(), host.injections().len(), reported(&host)), (0, 0, vec![Verdict::Unknown]));
+    assert_eq!(line(&host), ("⚖️ judge failed".into(), Tone::Error));
+    assert_eq!(details(&host)[0], "failure: the user's request is not among the latest 4096 entries");
+}
+
+#[test]
 fn switched_off_nobody_is_asked() {
     let mut host = host_with(json!({"enabled": false}));
     stops(&mut host, "go", "half");

@@ -15,7 +15,7 @@ use crate::session::{Step, TimedStep};
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A timeline for people
+    /// For people
     Text,
     /// One JSON object a line
     Json,

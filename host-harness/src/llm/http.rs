@@ -78,8 +78,8 @@ impl Http {
             None => {
                 own.map(|own| &own.model).or(self.config.default_model.as_ref()).map(String::as_str).ok_or_else(|| {
                     LlmError::UnknownModel(format!(
-                        "the request names no model, and the session runs on none of `{name}`; configure a \
-                         `default_model` for `{name}`"
+                        "the request names no model, and the session runs on none of `{name}`; name a model, \
+                         or configure a `default_model` for `{name}`"
                     ))
                 })
             }

@@ -268,7 +268,19 @@ fn a_judge_that_never_answers_fails() {
     let world = world();
     world.write("never.yaml", "rules: [{ error: timed-out }]\n");
     let error = world.fails(1, ["eval", "monitors", "--script", "never.yaml"]);
-    assert_eq!(error, "error: no model call was answered, so nothing was judged\n");
+    let cause = "the judge did not answer in time";
+    assert_eq!(error, format!("error: no model call was answered, so nothing was judged: {cause}\n"));
+}
+
+#[test]
+fn a_judge_that_is_never_understood_fails_and_the_cause_is_told_once() {
+    let world = world();
+    world.write("nonsense.yaml", "rules: [{ answer: 'Well, it depends.' }]\n");
+    let mut command = world.chaperone(["eval", "monitors", "--script", "nonsense.yaml"]);
+    let output = command.assert().code(1).get_output().clone();
+    let (told, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(error, "error: no judgement came about: the answer holds no verdict: Well, it depends.\n");
+    assert!(told.contains("accuracy      12.5 %") && !told.contains("misjudged"), "{told}");
 }
 
 #[test]
@@ -316,6 +328,19 @@ fn what_is_wrong_with_cases_is_told_with_its_place_and_its_mend() {
     world.write("some/b.yaml", &WORK_QUALITY.replace("/work-quality", "/quality-work"));
     let error = fails(&["--cases", "some/b.yaml"]);
     assert!(error.contains("some/b.yaml:5: there is no command `/quality-work` here; correct "), "{error}");
+}
+
+#[test]
+fn a_watcher_that_the_plugin_does_not_have_is_no_clean_one() {
+    let world = World::new();
+    world.write("judge.yaml", JUDGE);
+    world.write("cases.yaml", &HEDGE.replace("watcher: hedge", "watcher: stop-gard"));
+    let error = world.fails(1, ["eval", "stop-guard", "--script", "judge.yaml", "--cases", "cases.yaml"]);
+    assert_eq!(
+        error,
+        "error: cases.yaml:5: `stop-guard` has no watcher `stop-gard`, it judges as `stop-guard`; correct the `watcher`, \
+         or name other cases\n"
+    );
 }
 
 #[test]

@@ -24,7 +24,10 @@ pub enum Fault {
     #[error("it is {0}, not an object in braces")]
     NoObject(String),
     /// There is no such field.
-    #[error("`{name}` is not a field; {}", instead(meant, || format!("there are {}", Field::NAMES.join(", "))))]
+    #[error("`{name}` is not a field; {}", match meant {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("there are {}", Field::NAMES.join(", ")),
+    })]
     Unknown {
         /// As it stands there.
         name: String,
@@ -32,7 +35,7 @@ pub enum Fault {
         meant: Option<&'static str>,
     },
     /// A field may not be that.
-    #[error("`{}` is {value}; {}", field.name(), instead(meant, || format!("it may be {}", field.allowed())))]
+    #[error("`{}` is {value}; it may be {}{}", field.name(), field.allowed(), or_rather(meant))]
     Value {
         /// The field.
         field: Field,
@@ -43,8 +46,8 @@ pub enum Fault {
     },
 }
 
-fn instead(meant: &Option<&str>, otherwise: impl FnOnce() -> String) -> String {
-    meant.map_or_else(otherwise, |meant| format!("did you mean `{meant}`?"))
+fn or_rather(meant: &Option<&str>) -> String {
+    meant.map_or_else(String::new, |meant| format!("; did you mean \"{meant}\"?"))
 }
 
 impl Fault {

@@ -101,7 +101,7 @@ fn an_unknown_field_is_rejected_with_the_one_that_was_meant() {
     assert!(fault(r#"{"colour": 1}"#).starts_with("`colour` is not a field; there are enabled, model, "));
     assert_eq!(
         fault(r#"{"forcedDecision": "contniue"}"#),
-        "`forcedDecision` is \"contniue\"; did you mean `continue`?"
+        "`forcedDecision` is \"contniue\"; it may be \"auto\", \"continue\" or \"stop\"; did you mean \"continue\"?"
     );
 }
 

@@ -60,6 +60,26 @@ fn a_piece_of_another_verdict_makes_it_ambiguous() {
 }
 
 #[test]
+fn prose_that_names_the_other_verdict_makes_it_ambiguous() {
+    for prose in [
+        "Verdict: continue\n",
+        "**Verdict:** continue.\n",
+        "## VERDICT\n: `Continue`",
+        "verdict = continue, ",
+        "{'verdict': 'continue', 'confidence': 0.9} ",
+        r#"{"Verdict": "continue"} "#,
+        r#"{\"verdict\": \"continue\"} "#,
+        r#"{"answer": {"verdict": "continue"}} "#,
+    ] {
+        assert_eq!(misread(&format!("{prose}{STOP}")), Misread::Ambiguous, "{prose}");
+        assert_eq!(misread(&format!("{STOP}\n{prose}")), Misread::Ambiguous, "{prose}");
+    }
+    for prose in ["Verdict: stop\n", "My verdict: it may well stop. ", "the verdict continue ", "verdict: continued "] {
+        assert!(Verdict::parse(&format!("{prose}{STOP}")).is_ok(), "{prose}");
+    }
+}
+
+#[test]
 fn a_member_that_is_there_twice_is_no_verdict() {
     for answer in [
         r#"{"verdict":"stop","confidence":0.9,"reason":"x","verdict":"continue"}"#,

@@ -130,6 +130,14 @@ fn read(arguments: &Arguments) -> Result<Vec<Case>> {
             bail!("{}: `{}` is there already, at {first}; give one of the cases another name", case.place, case.id());
         }
     }
+    // Of monitors, the files tell who there is. Nothing would ever be heard of another watcher, which counts as clean.
+    let is_foreign = |case: &&Case| arguments.plugin != MONITORS && case.watcher != arguments.plugin;
+    if let Some(Case { place, watcher, .. }) = cases.iter().find(is_foreign) {
+        let plugin = &arguments.plugin;
+        bail!(
+            "{place}: `{plugin}` has no watcher `{watcher}`, it judges as `{plugin}`; correct the `watcher`, or name other cases"
+        );
+    }
     Ok(cases)
 }
 
@@ -222,8 +230,8 @@ fn verdict(report: &Report, fail_under: Option<f64>) -> Status {
     for (case, failure) in report.failures() {
         fail(&format!("case `{case}`: the plugin failed in {failure}"));
     }
-    if report.is_unanswered() {
-        fail("no model call was answered, so nothing was judged");
+    if let Some(void) = report.void() {
+        fail(&void.to_string());
     }
     if let (Some(wanted), Some(accuracy)) = (fail_under, report.score.accuracy)
         && accuracy < wanted

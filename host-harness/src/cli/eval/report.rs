@@ -17,6 +17,15 @@ pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{HEADING}{}{RESET}  {cases}{repeated}, judged by `{judge}`\n", report.plugin)?;
     matrix(report, out)?;
     rates(&report.score, out)?;
+    // The cause is told once, as an error; a line for each case would bury it.
+    if report.void().is_none() {
+        groups(report, out)?;
+    }
+    cost(report, out)
+}
+
+/// The same figures by what the cases have in common, and the cases to look at.
+fn groups(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     table("rule", &report.rules, out)?;
     if report.watchers.len() > 1 && report.watchers.keys().ne(report.rules.keys()) {
         table("watcher", &report.watchers, out)?;
@@ -24,8 +33,7 @@ pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     table("language", &report.languages, out)?;
     cases_with("misjudged", |result| !result.is_right(), report, out)?;
     let was_not_asked = |result: &CaseResult| result.trials.iter().any(|trial| trial.said == Said::NotAsked);
-    cases_with("rightly not asked", |result| result.is_right() && was_not_asked(result), report, out)?;
-    cost(report, out)
+    cases_with("rightly not asked", |result| result.is_right() && was_not_asked(result), report, out)
 }
 
 fn matrix(report: &Report, out: &mut dyn Write) -> io::Result<()> {

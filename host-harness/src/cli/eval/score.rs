@@ -1,6 +1,7 @@
 //! From what came of the trials to the figures of the report. Pure.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -97,6 +98,28 @@ pub struct TrialResult {
     pub failures: Vec<String>,
 }
 
+/// Why figures say nothing of the watcher, with what the first judgement failed of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Void {
+    /// Models were asked, and not one of them answered.
+    Unanswered { cause: Option<String> },
+    /// Not one judgement came about.
+    Unjudged { cause: Option<String> },
+}
+
+impl fmt::Display for Void {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, cause) = match self {
+            Self::Unanswered { cause } => ("no model call was answered, so nothing was judged", cause),
+            Self::Unjudged { cause } => ("no judgement came about", cause),
+        };
+        match cause {
+            Some(cause) => write!(f, "{what}: {cause}"),
+            None => f.write_str(what),
+        }
+    }
+}
+
 impl Report {
     pub fn new(plugin: String, judge: String, repeat: u32, tried: &[Tried<'_>]) -> Self {
         let by = |key: fn(&Case) -> &String| {
@@ -122,9 +145,19 @@ impl Report {
         }
     }
 
-    /// Whether models were asked and not one of them answered: then the figures say nothing of the watcher.
-    pub fn is_unanswered(&self) -> bool {
-        self.cost.calls > 0 && self.cost.failed_calls == self.cost.calls
+    /// Why the figures say nothing of the watcher, if so.
+    pub fn void(&self) -> Option<Void> {
+        let trials = || self.results.iter().flat_map(|result| &result.trials);
+        let is_unanswered = self.cost.calls > 0 && self.cost.failed_calls == self.cost.calls;
+        let unknown = trials().find(|trial| trial.said == Said::Unknown);
+        let is_unjudged =
+            unknown.is_some() && trials().all(|trial| matches!(trial.said, Said::Unknown | Said::NotAsked));
+        let cause = unknown.and_then(|trial| trial.reason.clone());
+        match (is_unanswered, is_unjudged) {
+            (true, _) => Some(Void::Unanswered { cause }),
+            (false, true) => Some(Void::Unjudged { cause }),
+            (false, false) => None,
+        }
     }
 
     /// Hooks that failed, with the case in which they did.
@@ -265,7 +298,7 @@ mod tests {
         assert_eq!((cost.calls, cost.failed_calls, cost.saved_calls), (3, 1, 1));
         assert_eq!((cost.input, cost.output, cost.cache_read, cost.cache_write), (200, 4, 14, 2));
         assert_eq!(report.latency.map(|latency| latency.median_ms), Some(20.0), "a failed call says nothing of it");
-        assert!(!report.is_unanswered());
+        assert_eq!(report.void(), None);
     }
 
     #[test]
@@ -284,6 +317,24 @@ mod tests {
         let trials = vec![trial(Said::Flag, true, &[]), trial(Said::Unknown, false, &[(1, false)])];
         let report = report(&[Tried { case: &a, trials }]);
         assert!(!report.results[0].is_right());
-        assert!(report.is_unanswered());
+        assert_eq!(report.void(), Some(Void::Unanswered { cause: None }));
+    }
+
+    #[test]
+    fn figures_without_one_judgement_say_nothing_and_the_first_cause_is_kept() {
+        let a = case("r", "a", "en", Expect::Clean);
+        let of = |said: &[Said], ok| {
+            let failed = |said: &Said| Trial {
+                reason: (*said == Said::Unknown).then(|| "nonsense".to_owned()),
+                ..trial(*said, false, &[(1, ok)])
+            };
+            report(&[Tried { case: &a, trials: said.iter().map(failed).collect() }]).void()
+        };
+        let cause = || Some("nonsense".to_owned());
+        assert_eq!(of(&[Said::NotAsked, Said::Unknown], true), Some(Void::Unjudged { cause: cause() }));
+        assert_eq!(of(&[Said::Unknown], false), Some(Void::Unanswered { cause: cause() }));
+        assert_eq!(of(&[Said::Unknown, Said::Clean], true), None);
+        assert_eq!(of(&[Said::NotAsked], true), None, "nobody had to be asked");
+        assert_eq!(Void::Unjudged { cause: cause() }.to_string(), "no judgement came about: nonsense");
     }
 }
