@@ -166,7 +166,7 @@ impl Observer for Report<'_> {
     fn note(&mut self, plugin: &str, note: &Note) {
         let is_left_out = self.focus.as_ref().is_some_and(|focus| match note {
             Note::Answered { label, .. } => *label != focus.monitor,
-            Note::Denied { .. } => focus.share == Share::Nothing,
+            Note::Denied { .. } | Note::Decided { .. } => focus.share == Share::Nothing,
             Note::Quarantined { .. } => false,
         });
         if is_left_out {

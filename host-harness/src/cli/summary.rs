@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chaperone_contract::{Effect, Usage, Verdict};
+use chaperone_contract::{Effect, Gate, Reply, Usage, Verdict};
 use serde::Serialize;
 
 use crate::drive::{HookRun, Note};
@@ -14,10 +14,14 @@ pub struct Summary {
     pub hooks: u64,
     /// Model calls that were answered, one way or the other.
     pub llm_calls: u64,
+    /// Model calls that were saved: rules have decided, or there was nothing to judge.
+    pub saved: u64,
     /// Verdicts by kind.
     pub verdicts: Verdicts,
     /// Messages put before the agent.
     pub steers: u64,
+    /// Tool calls that were refused, or would have been.
+    pub refusals: u64,
     /// Findings that stand in a file.
     pub findings: u64,
     /// What the calls cost.
@@ -56,9 +60,15 @@ impl Summary {
             self.failures += 1;
             return;
         };
+        self.refusals += u64::from(matches!(committed.reply, Reply::Gate(Gate::Refuse(_))));
         for effect in &committed.effects {
             match effect {
-                Effect::Judged(judgement) => *self.verdicts.of(judgement.verdict) += 1,
+                Effect::Judged(judgement) => {
+                    *self.verdicts.of(judgement.verdict) += 1;
+                    self.saved += u64::from(judgement.request.is_none());
+                }
+                Effect::Spared(_) => self.saved += 1,
+                Effect::Release { refusal: Some(_), .. } => self.refusals += 1,
                 Effect::Inject(_) => self.steers += 1,
                 Effect::Found(_) => self.findings += 1,
                 _ => {}
@@ -76,7 +86,7 @@ impl Summary {
                     self.tokens.output += output;
                 }
             }
-            Note::Denied { .. } | Note::Quarantined { .. } => {}
+            Note::Denied { .. } | Note::Quarantined { .. } | Note::Decided { .. } => {}
         }
     }
 }

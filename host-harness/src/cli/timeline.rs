@@ -9,6 +9,7 @@ use super::{diff, style};
 use crate::drive::{HookRun, Note};
 use crate::files::Change;
 use crate::session::{Step, TimedStep};
+use crate::transaction::Committed;
 
 /// Where the text of a timeline begins, behind time and speaker.
 const INDENT: &str = "                 ";
@@ -84,9 +85,13 @@ impl Timeline {
 
     pub fn hook(&mut self, out: &mut dyn Write, run: &HookRun<'_>) -> io::Result<()> {
         match run.result {
-            Ok(committed) => {
-                committed.effects.iter().try_for_each(|effect| self.effect(out, run.plugin, effect))?;
-                untold_notices(&committed.effects).try_for_each(|notice| shown(out, notice))
+            Ok(Committed { reply, effects }) => {
+                if let (Reply::Gate(Gate::Refuse(reason)), Event::ToolStart { call }) = (reply, run.event) {
+                    let call_id = call.id.clone();
+                    self.effect(out, run.plugin, &Effect::Release { call_id, refusal: Some(reason.clone()) })?;
+                }
+                effects.iter().try_for_each(|effect| self.effect(out, run.plugin, effect))?;
+                untold_notices(effects).try_for_each(|notice| shown(out, notice))
             }
             Err(failure) => {
                 let text = format!("{} failed in {}: {failure}", run.plugin, run.event.name());
@@ -106,6 +111,9 @@ impl Timeline {
                 let sign = if *verdict == Verdict::Clean { "✓" } else { "⚑" };
                 note(out, style::verdict(*verdict), sign, &text)
             }
+            Effect::Spared(Sparing { watcher, reason, .. }) => {
+                note(out, style::MUTED, "○", &format!("{watcher}: not asked  {reason}"))
+            }
             Effect::Inject(message) => note(out, style::STEER, "➤", &format!("to the agent: {}", message.content)),
             Effect::Found(finding) => note(out, style::WARNING, "✎", &format!("{} in {}", finding.id, finding.file)),
             Effect::Notify { text, tone } => note(out, style::tone(*tone), "·", text),
@@ -122,10 +130,12 @@ impl Timeline {
                 note(out, style::MUTED, "?", &format!("would ask: {question}"))
             }
             Effect::Abort => note(out, style::ERROR, "■", "stops the agent"),
-            Effect::Release { call_id, refusal } => {
-                let verb = if refusal.is_some() { "refuses" } else { "releases" };
-                note(out, style::WARNING, "■", &format!("{verb} the tool call {call_id}"))
+            // A recorded call has run long ago.
+            Effect::Release { call_id, refusal: Some(reason) } => {
+                let text = format!("would have refused the tool call {call_id}, which ran when this was recorded:");
+                note(out, style::ERROR, "■", &format!("{text}\n{reason}"))
             }
+            Effect::Release { refusal: None, .. } => Ok(()),
             Effect::Log { level: Level::Warn | Level::Error, message } => {
                 note(out, style::WARNING, "!", &format!("{plugin}: {message}"))
             }
@@ -140,7 +150,6 @@ impl Timeline {
             | Effect::Set { .. }
             | Effect::Arm { .. }
             | Effect::Disarm { .. }
-            | Effect::Spared(_)
             | Effect::Decided(_)
             | Effect::Log { .. } => Ok(()),
         }
@@ -165,12 +174,14 @@ impl Timeline {
                 let text = format!("{plugin} failed {failures} times in a row and is set aside");
                 note(out, style::ERROR, "!", &text)
             }
-            Note::Answered { .. } => Ok(()),
+            // The effect that decided has been shown.
+            Note::Answered { .. } | Note::Decided { .. } => Ok(()),
         }
     }
 
     pub fn summary(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
-        let Summary { hooks, llm_calls, verdicts, steers, findings, tokens, hook_micros, failures, .. } = summary;
+        let Summary { hooks, llm_calls, saved, verdicts, steers, refusals, findings, tokens, .. } = summary;
+        let Summary { hook_micros, failures, .. } = summary;
         let (heading, muted, reset) = (style::HEADING, style::MUTED, style::RESET);
         writeln!(out, "\n{heading}Summary{reset}")?;
         writeln!(
@@ -180,7 +191,14 @@ impl Timeline {
         )?;
         writeln!(out, "  steers     {steers}")?;
         writeln!(out, "  findings   {findings}")?;
-        writeln!(out, "  judge      {llm_calls} calls, {} tokens in, {} out", tokens.input, tokens.output)?;
+        writeln!(
+            out,
+            "  judge      {llm_calls} calls, {saved} saved, {} tokens in, {} out",
+            tokens.input, tokens.output
+        )?;
+        if *refusals > 0 {
+            writeln!(out, "  refusals   {refusals} tool calls")?;
+        }
         let each = if *hooks == 0 { 0 } else { hook_micros / hooks };
         writeln!(out, "  hooks      {hooks} in {} ms {muted}({each} µs each){reset}", hook_micros / 1000)?;
         if *failures > 0 {

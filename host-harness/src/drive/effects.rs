@@ -36,8 +36,8 @@ impl Session {
                     self.timers.insert((fires_at(self.snapshot.now, milliseconds), (index, id)));
                 }
                 Effect::Disarm { id } => self.timers.retain(|(_, ticket)| *ticket != (index, id)),
+                Effect::Release { call_id, refusal } => self.released(index, &call_id, refusal, observer),
                 Effect::Inject(_)
-                | Effect::Release { .. }
                 | Effect::Abort
                 | Effect::Notify { .. }
                 | Effect::SetStatus { .. }
@@ -50,6 +50,13 @@ impl Session {
                 | Effect::Decided(_)
                 | Effect::Log { .. } => {}
             }
+        }
+    }
+
+    /// A plugin lets a tool call go, or refuses it.
+    fn released(&mut self, index: usize, call_id: &str, refusal: Option<String>, observer: &mut dyn Observer) {
+        if let Some(refusal) = self.holds.release(index, call_id, refusal) {
+            observer.note(&self.plugins[index].name, &Note::Decided { call_id: call_id.into(), refusal });
         }
     }
 

@@ -61,7 +61,7 @@ impl Session {
             })?;
         }
         let denied = match &mut outcome.result {
-            Ok(committed) if !plugin.grants.inject => take_ungranted(&mut committed.effects),
+            Ok(committed) if !plugin.grants.inject => take_ungranted(committed),
             _ => Vec::new(),
         };
         let effects = outcome.result.as_ref().map(|committed| committed.effects.as_slice()).unwrap_or_default();
@@ -93,6 +93,9 @@ impl Session {
             Err(_) => {
                 if let Some(failures) = self.plugins[index].failed() {
                     observer.note(&self.plugins[index].name, &Note::Quarantined { failures });
+                    for call_id in self.holds.drop_plugin(index) {
+                        observer.note(&self.plugins[index].name, &Note::Decided { call_id, refusal: None });
+                    }
                 }
                 Ok(None)
             }
@@ -100,10 +103,15 @@ impl Session {
     }
 }
 
-/// Takes out the effects that need the grant to speak into the conversation, and returns their names.
-fn take_ungranted(effects: &mut Vec<Effect>) -> Vec<&'static str> {
+/// Takes out what needs the grant to speak into the conversation, and returns its names.
+fn take_ungranted(committed: &mut Committed) -> Vec<&'static str> {
     let needs_grant = |effect: &Effect| matches!(effect, Effect::Inject(_) | Effect::Release { .. } | Effect::Abort);
-    let names = effects.iter().filter(|effect| needs_grant(effect)).map(Effect::name).collect();
+    let effects = &mut committed.effects;
+    let mut names: Vec<_> = effects.iter().filter(|effect| needs_grant(effect)).map(Effect::name).collect();
     effects.retain(|effect| !needs_grant(effect));
+    if matches!(committed.reply, Reply::Gate(Gate::Hold | Gate::Refuse(_))) {
+        names.push("tool_start");
+        committed.reply = Reply::Gate(Gate::Allow);
+    }
     names
 }

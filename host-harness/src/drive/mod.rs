@@ -2,7 +2,9 @@
 //!
 //! The shell around the functional core: here is tokio, here are the clock of the session and the calls under way.
 
+mod bound;
 mod effects;
+mod holds;
 mod hooks;
 mod observer;
 mod requests;
@@ -19,6 +21,8 @@ use chaperone_contract::*;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{AbortHandle, JoinSet};
 
+pub use bound::LONGEST_TEXT;
+pub use holds::LONGEST_HOLD_MS;
 pub use observer::{HookRun, Note, Observer};
 pub use running::{Grants, Running};
 pub use setup::{Dialogs, Extent, Memory, Setup};
@@ -29,6 +33,7 @@ use crate::llm::{Answer as LlmAnswer, Provider};
 use crate::record::Recorder;
 use crate::session::{Step, TimedStep};
 use crate::store::{CallTrace, StoreError};
+use holds::Holds;
 
 /// A session with the plugins that watch it.
 ///
@@ -48,6 +53,7 @@ pub struct Session {
     timers: BTreeSet<(Timestamp, Ticket)>,
     /// Questions to the user that are not answered yet.
     asked: BTreeSet<Ticket>,
+    holds: Holds,
     /// Hooks that are due, in order: the answers to what earlier hooks asked for.
     due: VecDeque<(usize, Event)>,
     recorder: Option<Recorder>,
@@ -130,6 +136,7 @@ impl Session {
             open: BTreeMap::new(),
             timers: BTreeSet::new(),
             asked: BTreeSet::new(),
+            holds: Holds::default(),
             due: VecDeque::new(),
             recorder,
             memory,
@@ -186,11 +193,12 @@ impl Session {
         self.quiet(observer).await
     }
 
-    /// Puts an entry behind the leaf.
+    /// Puts an entry behind the leaf. Texts of more than [`LONGEST_TEXT`] are cut in their middle.
     ///
     /// # Errors
     /// Where the recording or the store cannot be written.
     pub fn append(&mut self, entry: Arc<Entry>) -> Result<()> {
+        let entry = bound::entry(entry);
         if let Some(recorder) = &mut self.recorder {
             recorder.entry(&entry)?;
         }
@@ -204,6 +212,7 @@ impl Session {
     /// # Errors
     /// Where the recording or the store cannot be written.
     pub fn go_to(&mut self, branch: Branch, observer: &mut dyn Observer) -> Result<()> {
+        let branch: Branch = branch.entries().iter().cloned().map(bound::entry).collect();
         if let Some(recorder) = &mut self.recorder {
             recorder.branch(&branch)?;
         }
@@ -216,7 +225,7 @@ impl Session {
     }
 
     /// Calls a hook of every plugin that asked for it, and everything that follows from it without waiting. Returns what
-    /// the plugins replied, in their order.
+    /// the plugins replied, in their order; to `tool-start`, what it comes to, see [`tool_start`](Self::tool_start).
     ///
     /// An event that is no hook, such as a command, is for one plugin only and does nothing here.
     ///
@@ -224,40 +233,58 @@ impl Session {
     /// Where the recording or the store cannot be written.
     pub fn event(&mut self, event: &Event, observer: &mut dyn Observer) -> Result<Vec<Reply>> {
         let Some(hook) = event.hook() else { return Ok(Vec::new()) };
+        let event = &*bound::event(event);
         match event {
             Event::SessionStart { .. } => self.refresh(observer)?,
             Event::Input { .. } => {
                 self.refresh(observer)?;
                 self.ledger.turn_started();
             }
+            Event::ToolEnd { outcome } => self.let_go(&outcome.call_id),
             Event::AgentStart => self.snapshot.idle = false,
             Event::AgentSettled { .. } => self.snapshot.idle = true,
             _ => {}
         }
-        let mut replies = Vec::new();
+        let mut replies: Vec<(usize, Reply)> = Vec::new();
         for index in 0..self.plugins.len() {
             if self.plugins[index].wants(hook)
                 && let Some((reply, _)) = self.run(index, event, observer)?
                 && reply != Reply::Nothing
             {
-                replies.push(reply);
+                replies.push((index, reply));
             }
         }
+        if let Event::ToolStart { call } = event {
+            let held = self.holds.gate(&call.id, &replies, self.snapshot.now);
+            self.drain(observer)?;
+            return Ok(vec![Reply::Gate(self.holds.by_now(&call.id, held))]);
+        }
         self.drain(observer)?;
-        Ok(replies)
+        Ok(replies.into_iter().map(|(_, reply)| reply).collect())
     }
 
-    /// Asks whether a tool call may run: the first plugin that holds or refuses it decides.
+    /// Asks whether a tool call may run. A refusal of any plugin decides; else who holds it is waited for, until
+    /// [`Note::Decided`] tells what came of it. Whoever cannot hold a call goes on, and says so by
+    /// [`let_go`](Self::let_go).
     ///
     /// # Errors
     /// Where the recording or the store cannot be written.
     pub fn tool_start(&mut self, call: ToolCall, observer: &mut dyn Observer) -> Result<Gate> {
-        let replies = self.event(&Event::ToolStart { call }, observer)?;
-        let gates = replies.into_iter().filter_map(|reply| match reply {
+        let gate = self.event(&Event::ToolStart { call }, observer)?.into_iter().find_map(|reply| match reply {
             Reply::Gate(gate) => Some(gate),
             _ => None,
         });
-        Ok(gates.into_iter().find(|gate| *gate != Gate::Allow).unwrap_or(Gate::Allow))
+        Ok(gate.unwrap_or(Gate::Allow))
+    }
+
+    /// Whether a tool call waits for a plugin.
+    pub fn is_held(&self, call_id: &str) -> bool {
+        self.holds.contains(call_id)
+    }
+
+    /// Lets a tool call run that plugins hold, since whoever runs it does not wait any longer, or cannot.
+    pub fn let_go(&mut self, call_id: &str) {
+        self.holds.forget(call_id);
     }
 
     /// What could stand next on the line `/name prefix`. Empty where no plugin has such a command.

@@ -35,6 +35,13 @@ pub enum Note {
         /// How many hooks failed one after another.
         failures: u32,
     },
+    /// A tool call that was held waits no longer.
+    Decided {
+        /// Which one.
+        call_id: String,
+        /// Why it is refused; none: it runs.
+        refusal: Option<String>,
+    },
     /// A model call came to its end.
     Answered {
         /// What the call was for.

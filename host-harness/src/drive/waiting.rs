@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use chaperone_contract::*;
 use tokio::task::JoinError;
 
-use super::{Ended, Observer, Progress, Result, Session, Ticket};
+use super::{Ended, Note, Observer, Progress, Result, Session, Ticket};
 
 /// A piece of an answer to a model call, or its end, on its way to the plugin that asked.
 #[derive(Debug)]
@@ -122,6 +122,7 @@ impl Session {
             self.drain(observer)?;
         }
         self.snapshot.now = self.snapshot.now.max(now);
+        self.end_holds(observer);
         Ok(())
     }
 
@@ -136,11 +137,21 @@ impl Session {
         for (_, (index, id)) in std::mem::replace(&mut self.timers, later) {
             self.due.push_back((index, Event::TimerFired { id }));
         }
-        self.drain(observer)
+        self.drain(observer)?;
+        self.end_holds(observer);
+        Ok(())
     }
 
-    /// When the next timer fires.
+    /// When the next timer fires, or a tool call has been held for long enough.
     pub fn next_timer(&self) -> Option<Timestamp> {
-        self.timers.first().map(|(at, _)| *at)
+        let timer = self.timers.first().map(|(at, _)| *at);
+        timer.into_iter().chain(self.holds.next_end()).min()
+    }
+
+    /// Lets the calls run that have been held for [`LONGEST_HOLD_MS`](super::LONGEST_HOLD_MS).
+    fn end_holds(&mut self, observer: &mut dyn Observer) {
+        while let Some(call_id) = self.holds.take_expired(self.snapshot.now) {
+            observer.note("", &Note::Decided { call_id, refusal: None });
+        }
     }
 }

@@ -182,9 +182,13 @@ impl Watched {
     }
 
     fn gate(&mut self, call: ToolCall, desk: &mut Desk<'_>) -> Result<Option<HookReply>, Fault> {
+        let call_id = call.id.clone();
         let gate = self.drive.tool_start(call, tell!(self, desk))?;
         let can = desk.client.gate;
         let gate = if can.is_enough_for(&gate) { gate } else { Gate::Allow };
+        if gate == Gate::Allow {
+            self.drive.let_go(&call_id);
+        }
         Ok((can != GateCapability::None).then_some(HookReply::Gate(gate)))
     }
 

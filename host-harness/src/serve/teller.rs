@@ -78,6 +78,14 @@ impl Observer for Teller<'_> {
 
     fn note(&mut self, plugin: &str, note: &Note) {
         let note = match note.clone() {
+            // Several plugins may hold one call: the client hears of what it comes to.
+            Note::Decided { call_id, refusal } => {
+                if self.client.gate == GateCapability::Hold {
+                    let (session, plugin) = (self.session.into(), plugin.into());
+                    self.outbox.tell(&Told { session, plugin, effect: Effect::Release { call_id, refusal } });
+                }
+                return;
+            }
             Note::Denied { effect } => HostNote::Denied { effect: effect.into() },
             Note::Quarantined { failures } => HostNote::Quarantined { failures },
             Note::Answered { label, usage, ok, took } => {
@@ -98,9 +106,9 @@ fn is_for(client: &ClientCapabilities, effect: &Effect) -> bool {
         | Effect::Patch { .. }
         | Effect::Set { .. }
         | Effect::Arm { .. }
-        | Effect::Disarm { .. } => false,
+        | Effect::Disarm { .. }
+        | Effect::Release { .. } => false,
         Effect::Ask { .. } => client.dialogs,
-        Effect::Release { .. } => client.gate == GateCapability::Hold,
         Effect::Inject(_)
         | Effect::Abort
         | Effect::Notify { .. }
