@@ -11,13 +11,17 @@ use chaperone::files::{Folder, Grant, Mounts, Overlay, Storage};
 use chaperone::llm::script::Script;
 use chaperone::replay::{ReplayError, replay};
 use chaperone::session::{self, Leaf, Step, TimedStep};
-use chaperone_contract::{Event, Location};
+use chaperone_contract::{AssistantMessage, Content, Entry, EntryBody, Event, Location, StopReason, ToolCall};
+use chaperone_monitors::condition::Condition;
 use chaperone_monitors::learning::{self, Provenance, Reported};
 use chaperone_monitors::sidecar::Sidecar;
+use chaperone_monitors::transcript::Transcript;
 use chaperone_monitors::verdict::Verdict;
-use chaperone_monitors::{definition, patterns, proposals, rules};
+use chaperone_monitors::waiting::Waiting;
+use chaperone_monitors::{definition, patterns, proposals, rules, waiting};
 use chaperone_stop_guard::config::Config as StopConfig;
 use chaperone_stop_guard::verdict::{Decision, Verdict as StopVerdict};
+use serde_json::json;
 
 pub use sidecar::{conversation, sidecar};
 
@@ -76,13 +80,40 @@ pub fn monitor(bytes: &[u8]) {
     );
 }
 
+/// A condition of a monitor, and whether it holds where both sides say the same text, and run it as a command.
+pub fn condition(bytes: &[u8]) {
+    let text = text(bytes);
+    let says = |text: &str| vec![Content::Text(text.into())];
+    let call = ToolCall { id: "1".into(), name: "bash".into(), arguments: json!({"command": text}).to_string() };
+    let message = AssistantMessage {
+        content: vec![Content::Text(text.clone()), Content::ToolCall(call.clone())],
+        stop_reason: StopReason::ToolUse,
+        usage: None,
+        model: None,
+        error: None,
+    };
+    let bodies = [EntryBody::User(says(&text)), EntryBody::Assistant(message)];
+    let entries = bodies.map(|body| Entry { id: "e".into(), timestamp: 0, body });
+    for state in Waiting::ALL {
+        waiting::is_so(*state, &Transcript::new(&entries));
+    }
+    match text.parse::<Condition>() {
+        Ok(condition) => {
+            assert_eq!(condition.to_string().parse(), Ok(condition.clone()), "it can be written down");
+            condition.holds(&Transcript::new(&entries));
+            condition.holds(&Transcript::new(&entries).before(&call));
+        }
+        Err(error) => drop(error.to_string()),
+    }
+}
+
 /// What a monitor knows: reading it, and adding to it.
 pub fn patterns(bytes: &[u8]) {
     let text = text(bytes);
     match patterns::parse("project", "monitors/m.patterns.json", &text) {
         Ok(list) => {
             let _ = patterns::list(&list.entries);
-            let _ = patterns::severity_of(&list.entries, &text);
+            let _ = patterns::severity_of(&list.entries, Some("a"), &text);
             let provenance = Provenance { session: "s".into(), entry: None, evidence: None, finding: "f".into() };
             let reported = Reported { pattern: "A pattern that nobody has", provenance: &provenance, now: 0 };
             if let Ok(learned) = learning::learn(&list, &Sidecar::default(), &reported, usize::MAX) {
@@ -134,7 +165,9 @@ pub fn verdict(bytes: &[u8]) {
         Verdict::Clean => {
             assert!(answer.to_lowercase().contains("clean"), "only who says clean is understood as clean")
         }
-        Verdict::Flag { description } => assert!(!description.trim().is_empty()),
+        Verdict::Flag { description, pattern_id } => {
+            assert!(!description.trim().is_empty() && pattern_id.is_none_or(|id| !id.trim().is_empty()));
+        }
         Verdict::New { pattern, description } => {
             assert!(!pattern.trim().is_empty() && !description.trim().is_empty());
         }

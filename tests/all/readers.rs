@@ -225,6 +225,17 @@ fn monitors() {
 }
 
 #[test]
+fn conditions() {
+    let conditions = [
+        "always",
+        "not any(command(git push*), all(has_file_writes, untested_write(*test*)), user_says(\"a, b\", c))",
+        "Review it. Which one do you mean? I'll wait for the build to finish; don't change anything.",
+        "cd a && sudo rm -rf 'x; y' | sh -c \"git push; ls\"",
+    ];
+    survives(readers::condition, &conditions.map(Vec::from));
+}
+
+#[test]
 fn patterns() {
     survives(readers::patterns, &bundled("", ".patterns.json"));
 }

@@ -5,22 +5,92 @@ use chaperone_sdk::{AssistantMessage, Content, Context, Entry, EntryBody, StopRe
 use crate::memory::Prompt;
 
 /// The most entries that are read behind the user's message, the newest ones.
-const LIMIT: u32 = 512;
+const LIMIT: usize = 512;
 
-/// How many entries are read at once in search of a user's message that is further back.
-const STRIDE: u32 = 128;
+/// How many entries are read at once.
+const STRIDE: u32 = 64;
 
-/// How often, at most: a run this long has lost sight of the message that began it.
-const STRIDES: usize = 32;
+/// How many bytes of text are read behind the user's message, beyond which no older entry is.
+const BYTES: usize = 4 << 20;
+
+/// How many entries are gone back, at most, in search of a user's message: a run this long has lost sight of it.
+const FARTHEST: usize = 4096;
+
+/// How many exchanges before the user's message are read.
+const EXCHANGES: usize = 3;
 
 /// The user's latest message, where there is one, and then the newest entries after it, oldest first.
 pub fn since_user(cx: &Context) -> Vec<Entry> {
-    let mut entries = cx.entries_since_user(true, LIMIT);
-    let is_cut = entries.len() == LIMIT as usize && !entries.first().is_some_and(is_user);
-    if is_cut && let Some(user) = user_before(cx, entries.first().map(|entry| entry.id.clone())) {
-        entries.insert(0, user);
+    let latest = cx.entries_since_user(true, STRIDE);
+    let is_whole = latest.len() < STRIDE as usize || latest.first().is_some_and(is_user);
+    if is_whole && latest.iter().map(size).sum::<usize>() < BYTES {
+        return latest;
     }
-    entries
+    let mut newest_first = Vec::new();
+    let mut bytes = 0;
+    let user = go_back(cx, None, |entry| {
+        let is_within = newest_first.len() < LIMIT && bytes < BYTES;
+        bytes += size(&entry);
+        match is_user(&entry) {
+            true => Some(entry),
+            false => {
+                if is_within {
+                    newest_first.push(entry);
+                }
+                None
+            }
+        }
+    });
+    newest_first.extend(user);
+    newest_first.reverse();
+    newest_first
+}
+
+/// What stands before the first of these entries, oldest first: the latest exchanges, each from a message of the user on.
+pub fn earlier(cx: &Context, entries: &[Entry]) -> Vec<Entry> {
+    let Some(first) = entries.first().filter(|entry| is_user(entry)) else { return Vec::new() };
+    let mut newest_first = Vec::new();
+    let (mut bytes, mut exchanges) = (0, 0);
+    go_back(cx, Some(first.id.clone()), |entry| {
+        bytes += size(&entry);
+        exchanges += usize::from(is_user(&entry));
+        newest_first.push(entry);
+        (exchanges == EXCHANGES || newest_first.len() >= LIMIT || bytes > BYTES).then_some(())
+    });
+    newest_first.reverse();
+    newest_first
+}
+
+/// Shows one entry after another, from the newest before `before` on, until something is found.
+fn go_back<T>(cx: &Context, mut before: Option<String>, mut find: impl FnMut(Entry) -> Option<T>) -> Option<T> {
+    for _ in 0..FARTHEST / STRIDE as usize {
+        let older = cx.entries_before(before.as_deref(), STRIDE);
+        before = Some(older.last()?.id.clone());
+        if let Some(found) = older.into_iter().find_map(&mut find) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// How many bytes of text an entry holds.
+fn size(entry: &Entry) -> usize {
+    let parts = |content: &[Content]| -> usize {
+        let sizes = content.iter().map(|part| match part {
+            Content::Text(text) | Content::Thinking(text) => text.len(),
+            Content::ToolCall(call) => call.arguments.len(),
+            Content::Image(_) => 0,
+        });
+        sizes.sum()
+    };
+    match &entry.body {
+        EntryBody::User(content) => parts(content),
+        EntryBody::Assistant(message) => parts(&message.content),
+        EntryBody::ToolResult(result) => parts(&result.content) + result.details.as_ref().map_or(0, String::len),
+        EntryBody::Custom(message) => message.content.len() + message.details.as_ref().map_or(0, String::len),
+        EntryBody::Compaction(summary) => summary.len(),
+        EntryBody::Other(_) => 0,
+    }
 }
 
 /// Which message of the user such entries begin with.
@@ -65,18 +135,6 @@ fn is_user(entry: &Entry) -> bool {
     matches!(entry.body, EntryBody::User(_))
 }
 
-fn user_before(cx: &Context, mut before: Option<String>) -> Option<Entry> {
-    for _ in 0..STRIDES {
-        before.as_ref()?;
-        let older = cx.entries_before(before.as_deref(), STRIDE);
-        before = older.last().map(|entry| entry.id.clone());
-        if let Some(user) = older.into_iter().find(is_user) {
-            return Some(user);
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,8 +172,12 @@ mod tests {
     }
 
     fn read(before: usize, after: usize, with_user: bool) -> String {
+        read_of(before, after, with_user, EntryBody::Other("x".into()))
+    }
+
+    fn read_of(before: usize, after: usize, with_user: bool, other: EntryBody) -> String {
         let mut host = FakeHost::<Reader>::default();
-        let other = || EntryBody::Other("x".into());
+        let other = || other.clone();
         (0..before).for_each(|_| drop(host.append(other())));
         if with_user {
             host.append(EntryBody::User(Vec::new()));
@@ -131,6 +193,7 @@ mod tests {
     fn the_users_message_comes_first_however_far_back_it_is() {
         assert_eq!(read(2, 3, true), r#"4 Some("e3") Entry("e3")"#);
         assert_eq!(read(2, 511, true), r#"512 Some("e3") Entry("e3")"#);
+        assert_eq!(read(2, 63, true), r#"64 Some("e3") Entry("e3")"#);
         assert_eq!(read(2, 512, true), r#"513 Some("e3") Entry("e3")"#);
         assert_eq!(read(2, 2000, true), r#"513 Some("e3") Entry("e3")"#);
     }
@@ -139,5 +202,11 @@ mod tests {
     fn a_branch_without_a_users_message_has_no_prompt() {
         assert_eq!(read(0, 0, false), "0 None None");
         assert_eq!(read(0, 600, false), r#"512 Some("e89") None"#);
+    }
+
+    #[test]
+    fn entries_too_large_to_be_held_are_left_out_from_the_oldest_on() {
+        let large = || EntryBody::Compaction("x".repeat(BYTES / 4));
+        assert_eq!(read_of(0, 10, true, large()), r#"5 Some("e1") Entry("e1")"#);
     }
 }

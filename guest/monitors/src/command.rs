@@ -98,10 +98,15 @@ fn inspect(desk: &mut Desk, listed: &Listed) {
 fn check(desk: &mut Desk) {
     let habits: Habits = desk.cx.state(Scope::Project);
     let roster = roster::discover(desk.cx, &habits.trust);
-    let (errors, warnings): (Vec<_>, Vec<_>) = roster.faults.iter().partition(|fault| fault.is_error());
+    let to_mend = roster.faults.iter().filter(|fault| fault.is_to_be_mended());
+    let (errors, warnings): (Vec<_>, Vec<_>) = to_mend.partition(|fault| fault.is_error());
     let (title, tone) = answers::checked(roster.monitors.len(), errors.len(), warnings.len());
     let details = roster.faults.iter().map(|fault| {
-        let tone = if fault.is_error() { Tone::Error } else { Tone::Warning };
+        let tone = match fault.severity {
+            fault::Severity::Error => Tone::Error,
+            fault::Severity::Warning => Tone::Warning,
+            fault::Severity::Note => Tone::Muted,
+        };
         vec![Span { text: fault.to_string(), tone }]
     });
     desk.cx.show(Notice {
@@ -119,7 +124,7 @@ fn check(desk: &mut Desk) {
 /// Tells the user of faulty files: one line for each file, and only what was not told before.
 pub fn tell_faults(desk: &mut Desk) {
     let digest = digest(&desk.watch.roster);
-    if desk.watch.roster.faults.is_empty() || desk.watch.told_faults == Some(digest) {
+    if !desk.watch.roster.faults.iter().any(fault::Fault::is_to_be_mended) || desk.watch.told_faults == Some(digest) {
         return;
     }
     desk.watch.told_faults = Some(digest);

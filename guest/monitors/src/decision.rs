@@ -12,6 +12,8 @@ pub const NO_VERDICT: &str = "no_verdict";
 pub const NOTED: &str = "noted";
 /// The agent was told.
 pub const STEERED: &str = "steered";
+/// A tool call was refused.
+pub const REFUSED: &str = "refused";
 /// The agent was to be told, and was not.
 pub const DROPPED: &str = "dropped";
 /// The finding stands in a file.

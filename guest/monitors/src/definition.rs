@@ -1,5 +1,6 @@
 //! A monitor as its author wrote it, checked: one `NAME.monitor.json`.
 
+mod classify;
 mod fields;
 mod parse;
 #[cfg(test)]
@@ -12,7 +13,10 @@ use serde_json::{Map, Value};
 
 pub use parse::parse;
 
+use crate::evidence::selection::Selection;
+use crate::precheck;
 use crate::scope::{Subject, Target};
+use crate::waiting::Waiting;
 use crate::when::When;
 use crate::words::words;
 
@@ -31,8 +35,8 @@ pub const DEFAULT_MAX_PER_PROMPT: NonZeroU32 = NonZeroU32::new(3).expect("3 is n
 /// `patterns.max_learned` where the file does not say.
 pub const DEFAULT_MAX_LEARNED: NonZeroU32 = NonZeroU32::new(50).expect("50 is not 0");
 
-/// `classify.context` where the file does not say.
-pub const DEFAULT_CONTEXT: [Collector; 2] = [Collector::ToolResults, Collector::AssistantText];
+/// The same for a monitor that looks at tool calls: a guard that falls asleep after three of them is none.
+pub const DEFAULT_MAX_CALLS_PER_PROMPT: NonZeroU32 = NonZeroU32::new(30).expect("30 is not 0");
 
 words! {
     /// `event`: when a monitor looks.
@@ -43,6 +47,8 @@ words! {
         TurnEnd = "turn_end",
         /// The agent stopped.
         AgentEnd = "agent_end",
+        /// A tool is about to run.
+        ToolCall = "tool_call",
         /// Only when somebody runs `/name`.
         Command = "command",
     }
@@ -61,6 +67,10 @@ words! {
         ToolCalls = "tool_calls",
         /// Messages of extensions since the user's latest message.
         CustomMessages = "custom_messages",
+        /// The tool call that waits to be let through.
+        ToolCall = "tool_call",
+        /// What was asked and done before the user's latest message.
+        ConversationHistory = "conversation_history",
     }
 }
 
@@ -131,8 +141,12 @@ pub struct Monitor {
 pub struct Classify {
     /// The judge. None: the session's own model.
     pub model: Option<ModelId>,
-    /// What the judge is shown, in this order; each at most once.
-    pub context: Vec<Collector>,
+    /// What the judge is shown.
+    pub shows: Selection,
+    /// What is decided before the judge is asked.
+    pub precheck: Vec<precheck::Rule>,
+    /// States in which the monitor does not look.
+    pub exempt: Vec<Waiting>,
     /// Monitors whose steer makes this one keep out of the turn.
     pub excludes: Vec<String>,
     /// How often at most the judge is asked within one user prompt.
@@ -157,10 +171,21 @@ pub struct Actions {
 pub struct Action {
     /// What to tell the agent. Never blank.
     pub steer: Option<String>,
+    /// Whether, and with what words, a tool call that waits is refused.
+    pub block: Option<Block>,
     /// Whether a new pattern is to be learned, as [`Monitor::learn`] says.
     pub learn_pattern: bool,
     /// Where to record the finding.
     pub write: Option<Write>,
+}
+
+/// `block`: a tool call that waits is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// `true`: the agent is told what was found, and what the action's `steer` says.
+    WithSteer,
+    /// The agent is told what was found, and this. Never blank.
+    WithReason(String),
 }
 
 /// A `write` block: an entry for a list in a JSON file.
@@ -176,7 +201,20 @@ pub struct Write {
     pub template: Map<String, Value>,
 }
 
+impl Actions {
+    /// Whether a finding makes it tell the agent something.
+    pub fn steer(&self) -> bool {
+        [&self.on_flag, &self.on_new].into_iter().flatten().any(|action| action.steer.is_some())
+    }
+}
+
 impl Monitor {
+    /// Whether it may refuse a tool call, which has to wait for its judge then.
+    pub fn blocks(&self) -> bool {
+        let blocks = |action: &Option<Action>| action.as_ref().is_some_and(|action| action.block.is_some());
+        self.event == Trigger::ToolCall && (blocks(&self.actions.on_flag) || blocks(&self.actions.on_new))
+    }
+
     /// What is to be told to the agent after this action. None for agents that cannot be steered.
     pub fn steer<'a>(&self, action: &'a Action) -> Option<&'a str> {
         match self.scope.target {

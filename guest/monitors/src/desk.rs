@@ -3,6 +3,7 @@
 use chaperone_sdk::{Context, Scope, StartReason};
 
 use crate::decision::{self, About};
+use crate::judging::gate;
 use crate::memory::{Dropped, Flagged, Memory, Notes, Run, Watch};
 use crate::status;
 
@@ -67,6 +68,7 @@ impl<'cx, 'host> Desk<'cx, 'host> {
         for Flagged { monitor, request, .. } in &flagged {
             About { monitor, request: Some(*request) }.became(self.cx, decision::DROPPED, None);
         }
+        gate::give_up(self, monitor);
         self.watch.outdate(monitor);
     }
 }

@@ -27,6 +27,22 @@ pub enum Errand {
         /// Things have changed since: the answer is told, and the agent left alone.
         outdated: bool,
     },
+    /// A judge works on a tool call that is held.
+    Gate {
+        /// Whose.
+        monitor: String,
+        /// The call.
+        call: String,
+        /// Of the evidence.
+        digest: Digest,
+        /// The newest entry of the evidence.
+        entry: Option<EntryId>,
+    },
+    /// A tool call is held; when this fires, it has waited long enough.
+    GateLimit {
+        /// The call.
+        call: String,
+    },
     /// A finding is on its way into its file.
     Finding(Record),
     /// A new pattern is on its way into its file.
@@ -147,8 +163,8 @@ pub struct Approval {
 pub struct Record {
     /// Who found it.
     pub monitor: String,
-    /// The model call that it rests on.
-    pub request: RequestId,
+    /// The model call that it rests on. None: rules have decided.
+    pub request: Option<RequestId>,
     /// What the judge said. None: a clean verdict that is to be recorded.
     pub verdict: Option<Kind>,
     /// The finding's id.

@@ -1,36 +1,32 @@
 //! What a judge is shown of the conversation: since the user's latest message, and bounded in size.
 
 mod collect;
+mod history;
+pub mod selection;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fmt;
 use std::hash::Hasher;
 use std::str::FromStr;
 
-use chaperone_sdk::{Entry, EntryBody};
+use chaperone_sdk::text::cut;
+use chaperone_sdk::{Entry, EntryBody, ToolCall};
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
+use self::selection::{Limit, Selection, shares};
 use crate::definition::Collector;
+use crate::transcript::Transcript;
 
-/// How many tool results `tool_results` shows, the newest ones.
-pub const TOOL_RESULTS: usize = 5;
-
-/// How many calls and results together `tool_calls` shows, the newest ones.
-pub const TOOL_CALLS: usize = 20;
-
-/// How many characters of one call or result are shown.
-pub const TOOL_CHARACTERS: usize = 2000;
-
-/// How many characters are shown of the user's text, of the agent's, and of all messages of extensions.
-pub const TEXT_CHARACTERS: usize = 20_000;
-
-/// The entries of one user prompt, and what was collected from them. Monitors that look at the same moment share one:
-/// each part is collected once, when it is first asked for.
+/// What a moment offers as evidence. Monitors that look at the same moment share one: each part is collected once in its
+/// usual size, when it is first asked for.
 pub struct Window<'e> {
     entries: &'e [Entry],
+    earlier: &'e [Entry],
+    pending: Option<&'e ToolCall>,
     collected: [OnceCell<Collected>; Collector::ALL.len()],
 }
 
@@ -43,7 +39,18 @@ impl<'e> Window<'e> {
     /// The window on a part of the branch, oldest entry first: what stands before its latest user entry is left out.
     pub fn new(entries: &'e [Entry]) -> Self {
         let user = entries.iter().rposition(|entry| matches!(entry.body, EntryBody::User(_)));
-        Self { entries: &entries[user.unwrap_or(0)..], collected: Default::default() }
+        let entries = &entries[user.unwrap_or(0)..];
+        Self { entries, earlier: &[], pending: None, collected: Default::default() }
+    }
+
+    /// The same, with what stands before those entries, oldest first.
+    pub fn after(self, earlier: &'e [Entry]) -> Self {
+        Self { earlier, ..self }
+    }
+
+    /// The same, while this call waits.
+    pub fn before(self, pending: &'e ToolCall) -> Self {
+        Self { pending: Some(pending), ..self }
     }
 
     /// The entries, oldest first. The first one is the user's, if that was among them.
@@ -61,43 +68,91 @@ impl<'e> Window<'e> {
         self.entries.last()
     }
 
-    /// What one collector collects.
+    /// The same as conditions see it.
+    pub fn transcript(&self) -> Transcript<'e> {
+        let transcript = Transcript::new(self.entries);
+        match self.pending {
+            Some(pending) => transcript.before(pending),
+            None => transcript,
+        }
+    }
+
+    /// What one collector collects, in its usual size.
     pub fn text(&self, collector: Collector) -> &str {
         &self.collected(collector).text
     }
 
-    /// What a judge is shown: one block for each collector, in that order.
-    pub fn evidence(&self, context: &[Collector]) -> Evidence<'_> {
+    /// What a judge is shown: one block for each collector, in that order, within the limits and the budget.
+    pub fn evidence(&self, selection: &Selection) -> Evidence<'_> {
+        let parts = selection.collectors.iter().map(|&collector| {
+            let limit = selection.limit(collector);
+            let (text, digest) = match limit == Limit::of(collector) {
+                true => {
+                    let Collected { text, digest } = self.collected(collector);
+                    (Cow::Borrowed(text.as_str()), *digest)
+                }
+                false => {
+                    let text = self.collect(collector, limit);
+                    let digest = digest_of(&text);
+                    (Cow::Owned(text), digest)
+                }
+            };
+            (collector, text, digest)
+        });
+        let mut parts: Vec<_> = parts.collect();
+        keep_to(selection.budget as usize, &mut parts);
         let mut hasher = SipHasher13::new();
-        let blocks = context.iter().map(|&collector| {
-            let Collected { text, digest } = self.collected(collector);
+        for (collector, _, digest) in &parts {
             hash_part(&mut hasher, collector.word().as_bytes());
             hash_part(&mut hasher, &digest.0.to_le_bytes());
-            (collector, text.as_str())
-        });
-        Evidence { blocks: blocks.collect(), digest: Digest(hasher.finish128().as_u128()) }
+        }
+        let blocks = parts.into_iter().map(|(collector, text, _)| (collector, text)).collect();
+        Evidence { blocks, digest: Digest(hasher.finish128().as_u128()) }
     }
 
     fn collected(&self, collector: Collector) -> &Collected {
         self.collected[collector as usize].get_or_init(|| {
-            let text = collect::text(self.entries, collector);
-            let mut hasher = SipHasher13::new();
-            hash_part(&mut hasher, text.as_bytes());
-            Collected { text, digest: Digest(hasher.finish128().as_u128()) }
+            let text = self.collect(collector, Limit::of(collector));
+            Collected { digest: digest_of(&text), text }
         })
     }
+
+    fn collect(&self, collector: Collector, limit: Limit) -> String {
+        match collector {
+            Collector::ToolCall => self.pending.map(|call| collect::pending(call, limit)).unwrap_or_default(),
+            Collector::ConversationHistory => history::text(self.earlier, self.text(Collector::UserText), limit),
+            collector => collect::text(self.entries, collector, limit),
+        }
+    }
+}
+
+/// Cuts what is too large for all parts together.
+fn keep_to(budget: usize, parts: &mut [(Collector, Cow<'_, str>, Digest)]) {
+    let sizes: Vec<usize> = parts.iter().map(|(_, text, _)| text.chars().count()).collect();
+    for ((_, text, digest), (share, size)) in parts.iter_mut().zip(shares(&sizes, budget).into_iter().zip(sizes)) {
+        if share < size {
+            *text = Cow::Owned(cut(text, share).into_owned());
+            *digest = digest_of(text);
+        }
+    }
+}
+
+fn digest_of(text: &str) -> Digest {
+    let mut hasher = SipHasher13::new();
+    hash_part(&mut hasher, text.as_bytes());
+    Digest(hasher.finish128().as_u128())
 }
 
 /// What one judge is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence<'w> {
-    blocks: Vec<(Collector, &'w str)>,
+    blocks: Vec<(Collector, Cow<'w, str>)>,
     digest: Digest,
 }
 
 impl<'w> Evidence<'w> {
     /// The parts in their order. A part may be empty.
-    pub fn blocks(&self) -> &[(Collector, &'w str)] {
+    pub fn blocks(&self) -> &[(Collector, Cow<'w, str>)] {
         &self.blocks
     }
 
@@ -111,6 +166,17 @@ impl<'w> Evidence<'w> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest(u128);
+
+impl Digest {
+    /// Of the same evidence about this call.
+    pub fn about(self, call: &ToolCall) -> Self {
+        let mut hasher = SipHasher13::new();
+        hash_part(&mut hasher, &self.0.to_le_bytes());
+        hash_part(&mut hasher, call.name.as_bytes());
+        hash_part(&mut hasher, call.arguments.as_bytes());
+        Self(hasher.finish128().as_u128())
+    }
+}
 
 /// 64 bits that stand for a few bytes, the same on every machine.
 pub(crate) fn hash64(bytes: &[u8]) -> u64 {

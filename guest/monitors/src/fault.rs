@@ -13,6 +13,8 @@ words! {
         Error = "error",
         /// It is used, though perhaps not as its author meant.
         Warning = "warning",
+        /// All is as it was meant; for whoever asks.
+        Note = "note",
     }
 }
 
@@ -34,6 +36,11 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Whether somebody should see to it.
+    pub fn is_to_be_mended(&self) -> bool {
+        self.severity != Severity::Note
+    }
+
     /// Whether the file, or the entry that the fault is in, is not used.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
@@ -76,6 +83,11 @@ impl<'a> Report<'a> {
     /// Notes a warning.
     pub fn warning(&mut self, pointer: impl Into<String>, message: impl Into<String>, mend: impl Into<String>) {
         self.note(Severity::Warning, pointer.into(), message.into(), mend.into());
+    }
+
+    /// Notes what nobody has to mend.
+    pub fn remark(&mut self, pointer: impl Into<String>, message: impl Into<String>, mend: impl Into<String>) {
+        self.note(Severity::Note, pointer.into(), message.into(), mend.into());
     }
 
     /// Whether an error was noted.

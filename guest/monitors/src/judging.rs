@@ -2,29 +2,29 @@
 
 pub mod activation;
 pub mod answer;
+pub mod asking;
 pub mod ceiling_dialog;
 pub mod consequences;
 pub mod delivery;
+pub mod gate;
 pub mod lessons;
+mod moment;
 pub mod recording;
 mod request;
 pub mod telling;
 
-use chaperone_sdk::{AgentKind, Context, Entry, Level, Scope, Sparing, Tone};
+use chaperone_sdk::{AgentKind, Context, Entry, Scope, Tone};
 
 use crate::branch::{self, Ending};
 use crate::definition::Trigger;
 use crate::desk::Desk;
 use crate::errand::Errand;
-use crate::evidence::Window;
 use crate::exclusion::{self, Stand};
-use crate::memory::{self, Judging, Run, Watch};
+use crate::memory::{self, Run, Watch};
 use crate::roster::Listed;
+use moment::Moment;
 
-pub use request::{MAX_OUTPUT_TOKENS, TIMEOUT_MS};
-
-/// How many digests of judged evidence are kept for one prompt.
-const JUDGED: usize = 16;
+pub use request::{GATE_MS, MAX_OUTPUT_TOKENS, TIMEOUT_MS};
 
 /// The agent has finished a message or a turn, which ends like that.
 pub fn look(cx: &mut Context, trigger: Trigger, ending: Ending) {
@@ -71,14 +71,13 @@ pub fn run_command(desk: &mut Desk, name: &str) {
     if desk.watch.is_commanded(name) {
         return desk.cx.notify(format!("[{name}] is being judged already"), Tone::Normal);
     }
-    let entries = branch::since_user(desk.cx);
-    let window = Window::new(&entries);
-    match request::question(desk.cx, &listed, &window, desk.memory.count(name)) {
-        Ok(question) => {
-            let id = desk.cx.complete(question.request);
-            let entry = window.newest().map(|entry| entry.id.clone());
-            let digest = Some(question.digest);
-            desk.watch.sent(id, Errand::Command { monitor: name.into(), entry, digest, outdated: false });
+    let moment = Moment::now(desk.cx, std::slice::from_ref(&listed));
+    match request::question(desk, &listed, &moment.window()) {
+        Ok(request) => {
+            let id = desk.cx.complete(request);
+            let digest = Some(moment.window().evidence(&listed.shows).digest());
+            let (monitor, entry) = (name.into(), moment.newest());
+            desk.watch.sent(id, Errand::Command { monitor, entry, digest, outdated: false });
         }
         Err(reason) => desk.cx.notify(format!("[{name}] cannot be judged: {reason}"), Tone::Error),
     }
@@ -98,27 +97,24 @@ fn activate(desk: &mut Desk, concerned: Vec<Listed>, entries: Option<Vec<Entry>>
             Some(entries)
         }
     };
-    let mut looking = Vec::with_capacity(concerned.len());
+    let mut counted: Vec<Listed> = Vec::with_capacity(concerned.len());
     for listed in concerned {
-        let holds = match activation::counts(&listed) {
-            true => activation::comes_round(&listed, &mut desk.memory),
-            false => entries.as_ref().is_some_and(|entries| activation::holds(&listed, entries)),
-        };
-        if holds {
-            looking.push(listed);
+        if !activation::counts(&listed) || activation::comes_round(&listed, &mut desk.memory) {
+            counted.push(listed);
         }
     }
-    if looking.is_empty() {
+    if counted.is_empty() {
         return;
     }
     let entries = entries.take().unwrap_or_else(|| branch::since_user(desk.cx));
-    let window = Window::new(&entries);
-    for listed in &looking {
+    let moment = Moment::of(desk.cx, entries, &counted);
+    let (window, transcript) = (moment.window(), moment.transcript());
+    for listed in counted.iter().filter(|listed| listed.when.holds(&transcript)) {
         match stand(&desk.memory.run, listed) {
             Stand::KeepsOut => {}
             Stand::Waits if desk.memory.run.waiting.contains(&listed.name) => {}
             Stand::Waits => desk.memory.run.waiting.push(listed.name.clone()),
-            Stand::Goes => ask(desk, listed, &window),
+            Stand::Goes => asking::ask(desk, listed, &window, &transcript),
         }
     }
 }
@@ -129,6 +125,13 @@ pub fn proceed(desk: &mut Desk) {
     delivery::deliver(desk);
 }
 
+/// Asks a monitor's judge again about what there is now, since the question was refused for its form.
+pub fn ask_again(desk: &mut Desk, name: &str) {
+    let Some(listed) = desk.watch.roster.find(name).cloned() else { return };
+    let moment = Moment::now(desk.cx, std::slice::from_ref(&listed));
+    asking::ask(desk, &listed, &moment.window(), &moment.transcript());
+}
+
 fn release(desk: &mut Desk) {
     if desk.memory.run.waiting.is_empty() {
         return;
@@ -137,51 +140,19 @@ fn release(desk: &mut Desk) {
     let listed = waiting.iter().filter_map(|name| desk.watch.roster.find(name)).collect();
     let in_order = activation::in_order(listed);
     desk.memory.run.waiting = in_order.iter().map(|listed| listed.name.clone()).collect();
-    let mut entries = None;
+    let mut moment = None;
     for listed in &in_order {
         let stand = stand(&desk.memory.run, listed);
         if stand != Stand::Waits {
             desk.memory.run.waiting.retain(|name| *name != listed.name);
         }
         if stand == Stand::Goes {
-            let entries = entries.get_or_insert_with(|| branch::since_user(desk.cx));
-            ask(desk, listed, &Window::new(entries));
+            let moment: &Moment = moment.get_or_insert_with(|| Moment::now(desk.cx, &in_order));
+            asking::ask(desk, listed, &moment.window(), &moment.transcript());
         }
     }
 }
 
 fn stand(run: &Run, listed: &Listed) -> Stand {
     exclusion::stand(&listed.excludes, |name| run.steers(name), |name| run.is_undecided(name))
-}
-
-/// Asks a monitor's judge, unless it was asked often enough for this prompt, is failing, or has judged this already.
-fn ask(desk: &mut Desk, listed: &Listed, window: &Window) {
-    let name = &listed.name;
-    if !activation::may_ask(listed, desk.memory.notes(name)) {
-        let reason = match desk.memory.notes(name).back_off.is_failing() {
-            true => "the judge is left alone after a failure",
-            false => "the judge was asked often enough for this message of the user",
-        };
-        return spare(desk, name, window, reason);
-    }
-    let question = match request::question(desk.cx, listed, window, desk.memory.count(name)) {
-        Ok(question) => question,
-        Err(reason) => return desk.cx.log(Level::Warn, format!("[{name}] is not judged: {reason}")),
-    };
-    let digest = question.digest;
-    let under_way = |judging: &Judging| judging.monitor == *name && judging.digest == digest;
-    let is_known = desk.memory.notes(name).judged.contains(&digest) || desk.memory.run.judging.values().any(under_way);
-    if is_known && !activation::counts(listed) {
-        return spare(desk, name, window, "this evidence was judged before");
-    }
-    let id = desk.cx.complete(question.request);
-    desk.memory.notes(name).calls += 1;
-    let entry = window.newest().map(|entry| entry.id.clone());
-    desk.memory.run.judging.insert(id, Judging { monitor: name.clone(), digest, entry });
-}
-
-/// Tells the host that a judge was not asked.
-fn spare(desk: &mut Desk, name: &str, window: &Window, reason: &str) {
-    let entry = window.newest().map(|entry| entry.id.clone());
-    desk.cx.spared(Sparing { watcher: name.into(), reason: reason.into(), entry });
 }

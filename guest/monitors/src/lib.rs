@@ -5,7 +5,8 @@
 //!
 //! The parts that know files and texts, in the order in which a judgement needs them:
 //! - [`roster`] finds the monitors, [`definition`] reads one, [`fault`] says what is wrong with a file;
-//! - [`scope`] and [`when`] decide whether a monitor has to look;
+//! - [`scope`] and [`when`] decide whether a monitor has to look, [`waiting`] and [`precheck`] whether its judge is needed:
+//!   both by [`condition`]s on the [`transcript`], whose words [`phrases`] finds;
 //! - [`evidence`] collects what its judge gets to see, [`template`] makes the prompt of it;
 //! - [`verdict`] reads the judge's answer;
 //! - [`finding`], [`learning`], [`proposals`] and [`rules`] turn what follows into changes of files.
@@ -30,6 +31,7 @@ pub mod branch;
 pub mod ceiling;
 pub mod clock;
 pub mod command;
+pub mod condition;
 pub mod consent;
 pub mod decision;
 pub mod definition;
@@ -44,6 +46,8 @@ pub mod judging;
 pub mod learning;
 pub mod memory;
 pub mod patterns;
+pub mod phrases;
+pub mod precheck;
 pub mod proposals;
 pub mod replies;
 pub mod roster;
@@ -54,16 +58,18 @@ pub mod sidecar;
 pub mod status;
 pub mod steer;
 pub mod template;
+pub mod transcript;
 pub mod trust;
 pub mod verdict;
+pub mod waiting;
 pub mod when;
 
 #[cfg(test)]
 mod samples;
 
 use chaperone_sdk::{
-    Answer, Command, Completion, CompletionItem, Content, Context, Description, Entry, EntryBody, FileError, Hook,
-    Level, LlmError, Plugin, RequestId, Scope, SettledReason, StartReason, Turn,
+    Answer, Command, Completion, CompletionItem, Content, Context, Description, Entry, EntryBody, FileError, Gate,
+    Hook, Level, LlmError, Plugin, RequestId, Scope, SettledReason, StartReason, ToolCall, ToolResult, Turn,
 };
 
 use crate::branch::{Ending, ending};
@@ -82,7 +88,7 @@ impl Plugin for Monitors {
         let habits: Habits = cx.state(Scope::Project);
         let roster = roster::discover(cx, &habits.trust);
         for fault in &roster.faults {
-            cx.log(Level::Warn, fault.to_string());
+            cx.log(if fault.is_to_be_mended() { Level::Warn } else { Level::Info }, fault.to_string());
         }
         let description = description(&roster);
         let mut watch: Watch = cx.state(Scope::Session);
@@ -116,6 +122,16 @@ impl Plugin for Monitors {
         desk.memory.prompt_may_be_old = desk.memory.prompt != Prompt::Unknown;
         command::tell_faults(&mut desk);
         consent::tell(&mut desk);
+        desk.close();
+    }
+
+    fn tool_start(cx: &mut Context, call: ToolCall) -> Gate {
+        judging::gate::start(cx, call)
+    }
+
+    fn tool_end(cx: &mut Context, outcome: ToolResult) {
+        let mut desk = Desk::open(cx);
+        judging::gate::ended(&mut desk, &outcome);
         desk.close();
     }
 
@@ -160,6 +176,10 @@ impl Plugin for Monitors {
         replies::stored(cx, id, outcome);
     }
 
+    fn timer_fired(cx: &mut Context, id: RequestId) {
+        replies::timer_fired(cx, id);
+    }
+
     fn command(cx: &mut Context, name: String, arguments: String) {
         let mut desk = Desk::open(cx);
         if name == RESERVED_COMMAND {
@@ -188,6 +208,9 @@ fn description(roster: &Roster) -> Description {
     }
     if looks_at(Trigger::TurnEnd) {
         hooks.push(Hook::TurnEnd);
+    }
+    if looks_at(Trigger::ToolCall) {
+        hooks.extend([Hook::ToolStart, Hook::ToolEnd]);
     }
     let all = Command { name: RESERVED_COMMAND.into(), description: "List, calibrate and silence monitors".into() };
     let own = roster.monitors.iter().filter(|listed| listed.event == Trigger::Command).map(|listed| Command {

@@ -44,6 +44,9 @@ pub struct Watch {
     /// Monitors that are not trusted, with the content that the user was told of.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub told_untrusted: BTreeMap<String, Hash>,
+    /// A provider has refused to hold answers to a form: judges are asked for plain ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub plain_answers: bool,
     /// What the status bar shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
@@ -88,6 +91,9 @@ pub struct Memory {
     /// What is under way.
     #[serde(skip_serializing_if = "Run::is_quiet")]
     pub run: Run,
+    /// The tool calls that were refused, until it is seen whether they ran all the same.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<String, Flagged>,
 }
 
 /// The user's latest message.
@@ -107,9 +113,12 @@ pub enum Prompt {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Notes {
-    /// Steers delivered since the last clean verdict.
+    /// Steers delivered since the last clean verdict, or calls refused since the user's message.
     #[serde(skip_serializing_if = "is_zero")]
     pub count: u32,
+    /// It counts refused calls.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub refuses: bool,
     /// Digests of the evidence that was judged for this prompt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<Digest>,
@@ -245,9 +254,10 @@ impl Memory {
         self.prompt_may_be_old = false;
         if self.prompt != prompt {
             self.prompt = prompt;
+            self.refused.clear();
             for notes in self.notes.values_mut() {
-                *notes =
-                    Notes { count: notes.count, back_off: std::mem::take(&mut notes.back_off), ..Notes::default() };
+                let count = if notes.refuses { 0 } else { notes.count };
+                *notes = Notes { count, back_off: std::mem::take(&mut notes.back_off), ..Notes::default() };
             }
             self.notes.retain(|_, notes| *notes != Notes::default());
         }
@@ -343,6 +353,14 @@ mod tests {
         assert!(!memory.prompt_may_be_old);
         assert_eq!(memory.notes["m"], Notes { count: 2, ..Notes::default() });
         assert!(!memory.notes.contains_key("n"));
+    }
+
+    #[test]
+    fn refused_calls_are_counted_for_one_prompt() {
+        let mut memory = Memory::default();
+        *memory.notes("m") = Notes { count: 2, refuses: true, ..Notes::default() };
+        memory.turn_to(Prompt::Entry("e1".into()));
+        assert_eq!(memory.count("m"), 0);
     }
 
     #[test]

@@ -75,21 +75,26 @@ fn entry(report: &mut Report, pointer: &str, value: &Value) -> Option<Pattern> {
     Some(Pattern { id, description: description.into(), severity, source: text("source").map(str::to_owned) })
 }
 
-/// The patterns as the judge gets them: a numbered list, one line each.
+/// The patterns as the judge gets them: a numbered list, one line each, with the id by which it can name one.
 pub fn list(patterns: &[Pattern]) -> String {
     let mut list = String::new();
-    for (number, Pattern { severity, description, .. }) in (1..).zip(patterns) {
+    for (number, Pattern { id, severity, description, .. }) in (1..).zip(patterns) {
         let newline = if number == 1 { "" } else { "\n" };
-        let description = one_line(description);
-        write!(list, "{newline}{number}. [{severity}] {description}").expect("a String takes everything");
+        let (description, id) = (one_line(description), one_line(id));
+        write!(list, "{newline}{number}. [{severity}] {description} ({id})").expect("a String takes everything");
     }
     list
 }
 
-/// How bad a finding is: as bad as the pattern that its description names, by id or in its own words; else a warning.
+/// How bad a finding is: as bad as the pattern that the judge named, else as the one that its description names, by id or
+/// in its own words; else a warning.
 ///
 /// Of several such patterns, the one with the longest description counts.
-pub fn severity_of(patterns: &[Pattern], finding: &str) -> Severity {
+pub fn severity_of(patterns: &[Pattern], named: Option<&str>, finding: &str) -> Severity {
+    let named = named.map(learning::key).filter(|named| !named.is_empty());
+    if let Some(pattern) = patterns.iter().find(|pattern| Some(learning::key(&pattern.id)) == named) {
+        return pattern.severity;
+    }
     let finding = learning::key(finding);
     let names = |text: &str| {
         let text = learning::key(text);
@@ -118,7 +123,7 @@ mod tests {
             {"id": "c", "description": "Third", "severity": "info", "source": "learned"}
         ]"#;
         let patterns = patterns(text);
-        assert_eq!(list(&patterns.entries), "1. [error] First\n2. [warning] Second\n3. [info] Third");
+        assert_eq!(list(&patterns.entries), "1. [error] First (a)\n2. [warning] Second (b)\n3. [info] Third (c)");
         assert_eq!(patterns.entries[2].source.as_deref(), Some("learned"));
         assert_eq!(patterns.faults, []);
     }
@@ -155,7 +160,7 @@ mod tests {
             {"id": "no-plan", "description": "Starts without a plan", "severity": "info"}
         ]"#;
         let patterns = patterns(text).entries;
-        let severity = |finding: &str| severity_of(&patterns, finding);
+        let severity = |finding: &str| severity_of(&patterns, None, finding);
         assert_eq!(severity("empty-catch in a.ts"), Severity::Error);
         assert_eq!(severity("It is *silently* catching  exceptions, in a.ts"), Severity::Error);
         assert_eq!(severity("1. [info] Starts without a plan: renames at random"), Severity::Info);
@@ -163,5 +168,11 @@ mod tests {
         assert_eq!(severity("empty-catches everywhere"), Severity::Warning, "whole words only");
         assert_eq!(severity("something else"), Severity::Warning);
         assert_eq!(severity(""), Severity::Warning);
+        assert_eq!(
+            severity_of(&patterns, Some("No-Plan"), "empty-catch in a.ts"),
+            Severity::Info,
+            "the judge's word counts"
+        );
+        assert_eq!(severity_of(&patterns, Some("gone"), "empty-catch in a.ts"), Severity::Error);
     }
 }

@@ -1,25 +1,49 @@
 //! The host's answers to what it was asked for: each goes to whoever asked.
 
-use chaperone_sdk::{Answer, Completion, Context, FileError, Judgement, LlmError, RequestId};
+use chaperone_sdk::{Answer, Completion, Context, FileError, Judgement, Level, LlmError, RequestId};
 
 use crate::command;
 use crate::consent;
 use crate::desk::Desk;
 use crate::errand::Errand;
 use crate::judging::consequences::{self, Judged, Occasion};
-use crate::judging::{self, answer, ceiling_dialog, lessons, recording, telling};
+use crate::judging::{self, answer, ceiling_dialog, gate, lessons, recording, telling};
 use crate::seeding;
+use crate::verdict::form;
 
 /// A judge has answered, or has failed to.
 pub fn completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, LlmError>) {
     let mut desk = Desk::open(cx);
+    let held;
     let (name, entry, evidence, occasion) = if let Some(judging) = desk.memory.run.judging.remove(&id) {
         (judging.monitor, judging.entry, Some(judging.digest), Occasion::Event(judging.digest))
-    } else if let Some(Errand::Command { monitor, entry, digest, outdated }) = desk.watch.errands.remove(&id) {
-        (monitor, entry, digest, Occasion::Command { outdated })
     } else {
-        return;
+        match desk.watch.errands.remove(&id) {
+            Some(Errand::Command { monitor, entry, digest, outdated }) => {
+                (monitor, entry, digest, Occasion::Command { outdated })
+            }
+            Some(Errand::Gate { monitor, call, digest, entry }) => {
+                held = call;
+                (monitor, entry, Some(digest), Occasion::Gate { call: &held, digest })
+            }
+            Some(other) => return desk.watch.sent(id, other),
+            None => return,
+        }
     };
+    if let Err(LlmError::Provider(reason)) = &outcome
+        && form::is_refused(reason)
+        && !desk.watch.plain_answers
+    {
+        desk.cx.log(Level::Info, format!("judges are asked for plain answers from now on: {reason}"));
+        desk.watch.plain_answers = true;
+        if matches!(occasion, Occasion::Event(_)) {
+            let notes = desk.memory.notes(&name);
+            notes.calls = notes.calls.saturating_sub(1);
+            judging::ask_again(&mut desk, &name);
+            judging::proceed(&mut desk);
+            return desk.close();
+        }
+    }
     match answer::read(outcome) {
         None => telling::no_verdict(&mut desk, &name, occasion),
         Some(verdict) => {
@@ -30,9 +54,13 @@ pub fn completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, Ll
                 request: Some(id),
                 entry: entry.clone(),
             });
-            let judged = Judged { monitor: &name, verdict: &verdict, occasion, request: id, entry, evidence };
+            let request = Some(id);
+            let judged = Judged { monitor: &name, verdict: &verdict, occasion, request, entry, evidence };
             consequences::follow(&mut desk, &judged);
         }
+    }
+    if let Occasion::Gate { call, .. } = occasion {
+        gate::settle(&mut desk, call);
     }
     judging::proceed(&mut desk);
     desk.close();
@@ -81,5 +109,12 @@ pub fn answered(cx: &mut Context, id: RequestId, answer: &Answer) {
         Some(other) => desk.watch.sent(id, other),
         None => {}
     }
+    desk.close();
+}
+
+/// A timer has fired.
+pub fn timer_fired(cx: &mut Context, id: RequestId) {
+    let mut desk = Desk::open(cx);
+    gate::time_is_up(&mut desk, id);
     desk.close();
 }

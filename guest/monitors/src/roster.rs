@@ -10,11 +10,13 @@ use chaperone_sdk::{Context, FileError, Location};
 use serde::{Deserialize, Serialize};
 
 use crate::definition::{self, Escalate, Monitor, Trigger};
+use crate::evidence::selection::Selection;
 use crate::fault::{Fault, Report};
 use crate::scope::Subject;
 use crate::trust::{self, Fingerprint, Standing, Words};
+use crate::waiting::Waiting;
 use crate::when::When;
-use crate::{patterns, proposals, rules};
+use crate::{patterns, precheck, proposals, rules};
 
 /// The mounts that hold monitors, the first one first: where both have a monitor of one name, the first one's counts.
 pub const MOUNTS: [&str; 2] = ["project", "user"];
@@ -77,6 +79,20 @@ pub struct Listed {
     pub escalate: Escalate,
     /// How often at most its judge is asked within one user prompt.
     pub max_per_prompt: NonZeroU32,
+    /// What its judge is shown.
+    pub shows: Selection,
+    /// What is decided before its judge is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub precheck: Vec<precheck::Rule>,
+    /// States in which it does not look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exempt: Vec<Waiting>,
+    /// Whether it may refuse a tool call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocks: bool,
+    /// Whether it writes clean verdicts down.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub records_clean: bool,
     /// Whether it may act.
     pub trust: Standing,
     /// Why it never looks, such as for want of patterns. None: it is in order.
@@ -114,6 +130,11 @@ impl Listed {
             ceiling: monitor.ceiling,
             escalate: monitor.escalate,
             max_per_prompt: monitor.classify.max_per_prompt,
+            shows: monitor.classify.shows.clone(),
+            precheck: monitor.classify.precheck.clone(),
+            exempt: monitor.classify.exempt.clone(),
+            blocks: monitor.blocks(),
+            records_clean: monitor.actions.on_clean.as_ref().is_some_and(|action| action.write.is_some()),
             trust: Standing::Own,
             inactive,
         }
@@ -176,7 +197,7 @@ fn admit(cx: &Context, roster: &mut Roster, words: &Words, mount: &str, file: &s
         let message = format!("`{}` is already the name of {}:{}", monitor.name, first.mount, first.file);
         match first.mount == mount {
             true => report.error("/name", message, "give one of them another name"),
-            false => report.warning("/name", format!("{message}, which is used"), "rename one of them to use both"),
+            false => report.remark("/name", format!("{message}, which is used"), "rename one of them to use both"),
         }
         return roster.faults.extend(report.into_faults());
     }

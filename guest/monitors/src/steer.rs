@@ -51,6 +51,17 @@ pub fn message(remarks: &[Remark<'_>]) -> String {
     message
 }
 
+/// What the agent reads in the place of a tool's result: what was found, and what to do.
+pub fn refusal(monitor: &str, description: &str, words: &str) -> String {
+    let remark =
+        Remark { monitor, verdict: Kind::Flag, description, steer: words, count: 0, ceiling: 0, learned: false };
+    format!(
+        "{}\n(This call was refused by a monitor, an automatic check, and not by the user: if it is what the user asked \
+         for, say so and leave it to them.)",
+        line(&remark).trim_end()
+    )
+}
+
 /// What programs read beside the message, a JSON object.
 pub fn details(remarks: &[Remark<'_>]) -> String {
     serde_json::json!({ "monitors": remarks }).to_string()
@@ -112,6 +123,13 @@ mod tests {
     #[test]
     fn a_description_of_several_lines_stays_on_one() {
         assert_eq!(first_line(remark("m", "a\nb\n\n  c")), "[m] a b c. Fix it.");
+    }
+
+    #[test]
+    fn a_refusal_says_what_was_found_and_who_refuses() {
+        let text = refusal("guard", "it deletes what was not asked for", "Ask first.");
+        assert!(text.starts_with("[guard] it deletes what was not asked for. Ask first.\n(This call was refused"));
+        assert!(refusal("guard", "x", "").starts_with("[guard] x.\n"));
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Prompt {
             "iteration" => Some(&iteration),
             word => {
                 let collector = Collector::from_word(word)?;
-                classify.context.contains(&collector).then(|| reference(collector))
+                classify.shows.collectors.contains(&collector).then(|| reference(collector))
             }
         });
         let mut user = String::new();
@@ -85,6 +85,8 @@ const fn reference(collector: Collector) -> &'static str {
         Collector::ToolResults => "(see evidence \"tool_results\")",
         Collector::ToolCalls => "(see evidence \"tool_calls\")",
         Collector::CustomMessages => "(see evidence \"custom_messages\")",
+        Collector::ToolCall => "(see evidence \"tool_call\")",
+        Collector::ConversationHistory => "(see evidence \"conversation_history\")",
     }
 }
 

@@ -3,9 +3,11 @@
 //! A judge is asked for one line: `CLEAN`, `FLAG:<description>` or `NEW:<pattern>|<description>`. Models decorate that
 //! line, so the reading is tolerant of form: case, Markdown, quotes, list markers, code fences, dashes for the colon, a
 //! reasoning before the verdict, or a JSON object with the same content. It is strict in substance: an answer counts as
-//! clean only if it says so and says nothing else. Whatever is empty, contradictory, without a verdict, or a flag without
+//! clean only if it says so and says nothing else. Of several findings the last one counts: a judge that thinks aloud ends
+//! with what it means. Whatever is empty, contradictory, without a verdict, or a flag without
 //! a description, is [`Verdict::Unknown`].
 
+pub mod form;
 mod json;
 mod line;
 #[cfg(test)]
@@ -27,6 +29,9 @@ pub enum Verdict {
     Flag {
         /// What.
         description: String,
+        /// The pattern that fits, where the judge named it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pattern_id: Option<String>,
     },
     /// Something is wrong that no pattern describes.
     New {
@@ -80,7 +85,7 @@ impl Verdict {
     pub fn description(&self) -> Option<&str> {
         match self {
             Self::Clean => None,
-            Self::Flag { description } | Self::New { description, .. } => Some(description),
+            Self::Flag { description, .. } | Self::New { description, .. } => Some(description),
             Self::Unknown { reason } => Some(reason),
         }
     }
@@ -101,7 +106,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Clean => f.write_str("CLEAN"),
-            Self::Flag { description } => write!(f, "FLAG:{description}"),
+            Self::Flag { description, .. } => write!(f, "FLAG:{description}"),
             Self::New { pattern, description } => write!(f, "NEW:{pattern}|{description}"),
             Self::Unknown { reason } => f.write_str(reason),
         }
@@ -131,7 +136,7 @@ impl Stated {
                 description if description.is_empty() => {
                     Verdict::unknown("the answer flags something, and does not say what")
                 }
-                description => Verdict::Flag { description },
+                description => Verdict::Flag { description, pattern_id: None },
             },
             Self::New(pattern, description) => {
                 match (short_line(&pattern, LONGEST_TEXT), short_line(&description, LONGEST_TEXT)) {

@@ -257,7 +257,7 @@ fn the_question_goes_to_the_sessions_model_unless_the_file_names_one() {
         let call = calls(&host)[0];
         assert_eq!(call.model, expected);
         assert_eq!((call.label.as_str(), call.cache_key.as_deref()), ("m", Some("m")));
-        assert_eq!((call.max_output_tokens, call.timeout_ms, call.streamed), (Some(150), Some(30_000), false));
+        assert_eq!((call.max_output_tokens, call.timeout_ms, call.streamed), (Some(300), Some(30_000), false));
         assert_eq!(call.effort, Effort::Lowest);
     }
 }

@@ -135,7 +135,7 @@ fn a_fault_that_comes_in_later_is_told_with_the_next_prompt() {
 }
 
 #[test]
-fn the_projects_monitor_wins_over_the_users_of_the_same_name_and_that_is_told() {
+fn the_projects_monitor_wins_over_the_users_of_the_same_name() {
     let mut host = TestHost::default();
     for (mount, steer) in [("project", "P."), ("user", "U.")] {
         let text = monitor("m", json!({"actions": {"on_flag": {"steer": steer}}})).to_string();
@@ -144,7 +144,9 @@ fn the_projects_monitor_wins_over_the_users_of_the_same_name_and_that_is_told() 
     }
     trust_all(&mut host);
     start(&mut host, StartReason::New);
-    assert!(note(&host).starts_with("user:monitors/m.monitor.json"));
+    assert!(notes(&host).is_empty(), "{:?}", notes(&host));
+    assert!(!monitors(&mut host, "").contains("fault"));
+    assert!(monitors(&mut host, "check").contains("note: user:monitors/m.monitor.json#/name"), "whoever asks is told");
     exchange(&mut host, "go", "bad");
     judge(&mut host, &["FLAG:x"]);
     assert_eq!(steers(&host), ["[m] x. P."]);

@@ -68,7 +68,7 @@ fn what_is_shown_tells_people_and_programs_what_follows() {
     assert_eq!(
         data,
         json!({
-            "monitor": "m", "verdict": "new", "description": "x", "pattern": "p q", "steer": "S.",
+            "monitor": "m", "verdict": "new", "description": "x", "pattern": "p q", "pattern_id": null, "steer": "S.",
             "file": "workspace:.workflow/gaps.json", "finding": finding,
         })
     );

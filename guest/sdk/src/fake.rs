@@ -23,6 +23,9 @@ pub struct Outcome {
     pub effects: Vec<Effect>,
 }
 
+/// Who answers model calls.
+pub type Judge = fn(&CompletionRequest) -> Result<String, LlmError>;
+
 /// A host that runs the watcher `P` natively.
 pub struct FakeHost<P> {
     /// What `session.current` answers; `leaf` and `branch_length` are taken from the branch.
@@ -47,6 +50,11 @@ pub struct FakeHost<P> {
     asked: BTreeMap<RequestId, CompletionRequest>,
     /// The trace of each call.
     traced: BTreeMap<RequestId, TraceId>,
+    /// Answers the model calls that are open while a turn's tool call is held. None: this host cannot hold calls, and
+    /// runs them.
+    pub while_held: Option<Judge>,
+    /// What was decided about tool calls that were held: none, they run; else why they are refused.
+    decisions: BTreeMap<String, Option<String>>,
     /// Every effect since the last [`take_effects`](Self::take_effects).
     effects: Vec<Effect>,
     state: BTreeMap<Scope, Vec<u8>>,
@@ -71,6 +79,8 @@ impl<P: Plugin> Default for FakeHost<P> {
             traces: Vec::new(),
             asked: BTreeMap::new(),
             traced: BTreeMap::new(),
+            while_held: None,
+            decisions: BTreeMap::new(),
             effects: Vec::new(),
             state: BTreeMap::new(),
             timers: BTreeSet::new(),
@@ -138,6 +148,9 @@ impl<P: Plugin> FakeHost<P> {
                     self.timers.insert((self.session.now + milliseconds, *id));
                 }
                 Effect::Disarm { id } => self.timers.retain(|(_, timer)| timer != id),
+                Effect::Release { call_id, refusal } => {
+                    self.decisions.entry(call_id.clone()).or_insert_with(|| refusal.clone());
+                }
                 _ => {}
             }
         }
@@ -267,7 +280,7 @@ impl<P: Plugin> FakeHost<P> {
         self.fire(Event::MessageEnd { message });
     }
 
-    /// One turn of the agent: what it says, and the tools that it runs with what they answer.
+    /// One turn of the agent: what it says, and the tools that it runs with what they answer, unless they are refused.
     pub fn turn(&mut self, text: &str, tools: &[Tooling]) {
         let stop_reason = if tools.is_empty() { StopReason::Stop } else { StopReason::ToolUse };
         self.turn_ending(text, tools, stop_reason);
@@ -293,20 +306,47 @@ impl<P: Plugin> FakeHost<P> {
         self.fire(Event::MessageEnd { message: entry });
         let mut tool_results = Vec::new();
         for (call, tool) in calls.into_iter().zip(tools) {
+            let refusal = self.refusal(call.clone());
             let result = ToolResult {
-                call_id: call.id.clone(),
-                tool_name: call.name.clone(),
-                content: vec![Content::Text(tool.result.into())],
-                is_error: tool.is_error,
+                call_id: call.id,
+                tool_name: call.name,
+                is_error: tool.is_error || refusal.is_some(),
+                content: vec![Content::Text(refusal.unwrap_or_else(|| tool.result.into()))],
                 details: None,
             };
-            self.fire(Event::ToolStart { call });
             self.fire(Event::ToolEnd { outcome: result.clone() });
             let entry = self.append(EntryBody::ToolResult(result.clone()));
             self.fire(Event::MessageEnd { message: entry });
             tool_results.push(result);
         }
         self.fire(Event::TurnEnd { turn: Turn { index: 0, message, tool_results } });
+    }
+
+    /// Asks whether a tool call may run.
+    pub fn tool_start(&mut self, call: ToolCall) -> Gate {
+        self.decisions.remove(&call.id);
+        match self.fire(Event::ToolStart { call }) {
+            Reply::Gate(gate) => gate,
+            other => unreachable!("dispatch answers tool-start with {other:?}"),
+        }
+    }
+
+    /// What was decided about a call that was held. None: it still waits.
+    pub fn decision(&self, call_id: &str) -> Option<Gate> {
+        self.decisions.get(call_id).map(|refusal| refusal.clone().map_or(Gate::Allow, Gate::Refuse))
+    }
+
+    /// Why a call of a turn does not run, if it does not.
+    fn refusal(&mut self, call: ToolCall) -> Option<String> {
+        let id = call.id.clone();
+        match (self.tool_start(call), self.while_held) {
+            (Gate::Hold, Some(judge)) => {
+                self.answer_all(judge);
+                self.decisions.get(&id).cloned().flatten()
+            }
+            (Gate::Refuse(reason), Some(_)) => Some(reason),
+            (Gate::Allow | Gate::Hold | Gate::Refuse(_), _) => None,
+        }
     }
 
     /// The run is over.

@@ -64,11 +64,11 @@ fn every_fault_is_told_with_its_place_and_its_mend() {
         String::from_utf8(output.get_output().stdout.clone()).unwrap(),
         str![[r#"
 .pi/monitors/broken.monitor.json:3:3: error: /event: `never` is not known
-    write message_end, turn_end, agent_end, command
+    write message_end, turn_end, agent_end, tool_call, command
 .pi/monitors/broken.monitor.json:4:3: error: /when: `sometimes` is not a known condition
-    write always, has_tool_results, has_file_writes, has_bash, tool(name) or every(N)
+    write always, has_tool_results, has_file_writes, has_bash, tool(name), every(N) or another condition of the documentation
 .pi/monitors/broken.monitor.json:5:43: error: /classify/context/1: `moods` cannot be collected
-    write user_text, assistant_text, tool_results, tool_calls, custom_messages
+    write user_text, assistant_text, tool_results, tool_calls, custom_messages, tool_call, conversation_history
 .pi/monitors/broken.monitor.json:5:53: warning: /classify/prompt: `{tool_cals}` is not a placeholder and stays as it is
     write one of patterns, instructions, iteration, or a collector of classify.context
 .pi/monitors/broken.monitor.json:5:53: warning: /classify/prompt: does not show the judge the patterns
@@ -87,10 +87,8 @@ fn every_fault_is_told_with_its_place_and_its_mend() {
     mend it at that line and column
 .pi/monitors/works.instructions.json:1:21: error: is not JSON: trailing comma at line 1 column 21
     mend it at that line and column
-.pi/monitors/works.monitor.json:3:3: warning: /event: null is not one of "message_end", "turn_end", "agent_end", "command"
-    When to look. One of message_end (the agent finished a message), turn_end (a message and its tool calls are finished), agent_end (the agent stopped), command (only when somebody runs /NAME)
 .pi/monitors/works.monitor.json:4:17: warning: /classify/context: "tool_calls" is not of type "array"
-    Which parts of the conversation to collect. Each can stand in the prompt as a placeholder, such as {tool_results}
+    Which parts of the conversation to collect. Each can stand in the prompt as a placeholder, such as {tool_results}. Left out, with event "tool_call": user_text and tool_call
 .pi/monitors/works.patterns.json:2:36: warning: /0/source: "dream" is not one of "bundled", "learned", "user"
     Where the pattern is from: bundled (came with the monitor), learned (from a NEW verdict) or user (written by hand)
 .pi/monitors/works.patterns.json:3:36: warning: /1/severity: "fatal" is no severity, and counts as warning
@@ -99,7 +97,7 @@ fn every_fault_is_told_with_its_place_and_its_mend() {
     write what the judge is to look for
 [..]/home/.pi/agent/monitors/none.json: error: is missing
     make the file, or correct the path that leads to it
-4 monitors, 10 errors, 8 warnings
+4 monitors, 10 errors, 7 warnings
 
 "#]]
     );

@@ -72,7 +72,8 @@ fn in_json_each_effect_is_a_line_and_the_last_line_is_the_summary() {
 
     assert_eq!(keys(summary), ["summary"].into());
     let summary = &summary["summary"];
-    let documented = ["hooks", "llm_calls", "verdicts", "steers", "findings", "tokens", "hook_micros"];
+    let documented =
+        ["hooks", "llm_calls", "saved", "verdicts", "steers", "refusals", "findings", "tokens", "hook_micros"];
     assert_eq!(keys(summary), documented.into());
     assert_eq!(keys(&summary["verdicts"]), ["clean", "flag", "new", "unknown"].into());
     assert_eq!(keys(&summary["tokens"]), ["input", "output"].into());
@@ -80,6 +81,7 @@ fn in_json_each_effect_is_a_line_and_the_last_line_is_the_summary() {
     assert_eq!(summary["steers"], count("inject"));
     assert_eq!(summary["findings"], count("found"));
     assert_eq!(summary["llm_calls"], count("complete"));
+    assert_eq!(summary["saved"], count("spared"));
     assert_eq!((count("inject"), count("found"), count("judged")), (2, 1, 7));
 
     for line in effects {
@@ -313,4 +315,41 @@ fn a_recorded_session_has_no_host_to_ask() {
     assert!(world.fails(1, ["run", &session, "--provider", "host"]).contains(told));
     world.write("chaperone.toml", "[llm]\nprovider = \"host\"\n");
     assert!(world.fails(1, ["run", &session]).contains(told));
+}
+
+#[test]
+fn a_call_that_would_have_been_refused_is_told_although_it_ran_when_it_was_recorded() {
+    let world = World::new();
+    let guard = r#"{"name": "guard", "event": "tool_call", "when": "command(*unittest*)",
+        "classify": {"prompt": "{patterns} {tool_call} CLEAN FLAG"}, "patterns": {"path": "p.json"}, "ceiling": 1,
+        "escalate": "dismiss", "actions": {"on_flag": {"steer": "Do not run tests.", "block": true}}}"#;
+    world.write(".pi/monitors/guard.monitor.json", guard);
+    world.write(".pi/monitors/p.json", r#"[{"id": "p", "description": "Tests are run"}]"#);
+    world
+        .write("judge.yaml", "rules: [{ when: { monitor: guard }, answer: 'FLAG:it runs the tests' }, { answer: '' }]");
+    let [session, _] = session("leaves-failing-test");
+    let told = world.prints(["run", &session, "--script", "judge.yaml"]);
+    for part in [
+        "■ would have refused the tool call",
+        "which ran when this was recorded:",
+        "[guard] it runs the tests. Do not run tests.",
+        "➤ to the agent: [guard] it runs the tests. Do not run tests.",
+        "refusals   3 tool calls",
+    ] {
+        assert!(told.contains(part), "{part}\n{told}");
+    }
+}
+
+#[test]
+fn calls_that_rules_save_are_told_and_counted() {
+    let world = World::new();
+    let monitor = r#"{"name": "m", "event": "agent_end", "classify": {"prompt": "{patterns} CLEAN FLAG",
+        "exempt": ["review_only"], "precheck": [{"clean_if": "has_file_writes"}]}, "patterns": {"path": "p.json"}}"#;
+    world.write(".pi/monitors/m.monitor.json", monitor);
+    world.write(".pi/monitors/p.json", r#"[{"id": "p", "description": "Something"}]"#);
+    let [session, script] = session("reports-only");
+    let told = world.prints(["run", &session, "--script", &script]);
+    assert!(told.contains("○ m: not asked  exempt: review_only"), "{told}");
+    assert!(told.contains("✓ m: CLEAN  precheck: has_file_writes"), "{told}");
+    assert!(told.contains("calls, 2 saved, "), "{told}");
 }

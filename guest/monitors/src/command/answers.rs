@@ -2,6 +2,7 @@
 
 use chaperone_sdk::Tone;
 
+use crate::condition::Condition;
 use crate::fault::Fault;
 use crate::memory::{Memory, Watch};
 use crate::patterns::Pattern;
@@ -43,7 +44,7 @@ pub fn list(watch: &Watch, memory: &Memory) -> String {
     let mut text = String::from(if watch.off { "monitors: OFF (all monitoring paused)" } else { "monitors: ON" });
     for listed in &watch.roster.monitors {
         let when = match &listed.when {
-            When::Always => String::new(),
+            When::Holds(Condition::Always) => String::new(),
             when => format!(", when: {when}"),
         };
         let scope = match listed.scope.target {
@@ -59,7 +60,7 @@ pub fn list(watch: &Watch, memory: &Memory) -> String {
     if watch.roster.monitors.is_empty() {
         text.push_str("\n  (no monitors; /monitors init adds the bundled ones)");
     }
-    match watch.roster.faults.len() {
+    match watch.roster.faults.iter().filter(|fault| fault.is_to_be_mended()).count() {
         0 => {}
         1 => text.push_str("\n(1 fault in their files: /monitors check)"),
         faults => text.push_str(&format!("\n({faults} faults in their files: /monitors check)")),
@@ -158,14 +159,16 @@ pub fn checked(monitors: usize, errors: usize, warnings: usize) -> (String, Tone
 /// One line for each faulty file, with its gravest fault and how many more there are.
 pub fn faulty_files(faults: &[Fault]) -> Vec<String> {
     let mut files: Vec<(&str, &str)> = Vec::new();
-    for fault in faults {
+    for fault in faults.iter().filter(|fault| fault.is_to_be_mended()) {
         if !files.contains(&(&fault.mount, &fault.file)) {
             files.push((&fault.mount, &fault.file));
         }
     }
     let line = |(mount, file): (&str, &str)| {
-        let of_file: Vec<&Fault> =
-            faults.iter().filter(|fault| *fault.mount == *mount && *fault.file == *file).collect();
+        let of_file: Vec<&Fault> = faults
+            .iter()
+            .filter(|fault| *fault.mount == *mount && *fault.file == *file && fault.is_to_be_mended())
+            .collect();
         let gravest = of_file.iter().find(|fault| fault.is_error()).or(of_file.first())?;
         let more = match of_file.len() - 1 {
             0 => String::new(),

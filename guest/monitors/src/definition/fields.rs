@@ -25,6 +25,25 @@ impl<'a> Fields<'a> {
         Self { pointer: String::new(), members: Members::There(members) }
     }
 
+    /// An object at another place.
+    pub fn at(pointer: String, members: &'a Map<String, Value>) -> Self {
+        Self { pointer, members: Members::There(members) }
+    }
+
+    /// Its own place.
+    pub fn place(&self) -> &str {
+        &self.pointer
+    }
+
+    /// The names of its fields that are not `null`, in the file's order.
+    pub fn keys(&self) -> impl Iterator<Item = &'a str> {
+        let members = match self.members {
+            Members::There(members) => Some(members),
+            Members::Absent | Members::Wrong => None,
+        };
+        members.into_iter().flatten().filter(|(_, value)| !value.is_null()).map(|(key, _)| key.as_str())
+    }
+
     /// The place of a field.
     pub fn pointer(&self, key: &str) -> String {
         pointer_to(&self.pointer, key)

@@ -1,12 +1,12 @@
 //! From the text of a file to a [`Monitor`], with every fault on the way.
 
-use std::collections::HashSet;
-
 use chaperone_sdk::Location;
 use serde_json::{Map, Value};
 
-use super::fields::{Fields, alternatives, kind};
+use super::classify;
+use super::fields::{Fields, kind};
 use super::*;
+use crate::condition::ConditionError;
 use crate::fault::{Fault, Report, pointer_to};
 use crate::glob::Glob;
 use crate::{finding, template};
@@ -27,11 +27,10 @@ const ROOT: &[&str] = &[
 ];
 const SCOPE: &[&str] = &["target", "filter"];
 const FILTER: &[&str] = &["agent_type", "step_name", "workflow"];
-const CLASSIFY: &[&str] = &["model", "context", "excludes", "max_per_prompt", "prompt"];
 const PATTERNS: &[&str] = &["path", "learn", "max_learned"];
 const INSTRUCTIONS: &[&str] = &["path"];
 const ACTIONS: &[&str] = &["on_flag", "on_new", "on_clean"];
-const ACTION: &[&str] = &["steer", "learn_pattern", "write"];
+const ACTION: &[&str] = &["steer", "block", "learn_pattern", "write"];
 const WRITE: &[&str] = &["path", "merge", "array_field", "template", "schema"];
 
 /// Reads a monitor file. Finds all faults; the monitor is there only if none of them is an error.
@@ -72,13 +71,18 @@ fn read(report: &mut Report, mount: &str, file: &str, text: &str) -> Option<Moni
     };
     let description = description(report, &root);
     let when = when(report, &root);
-    let classify = classify(report, &root);
+    let actions = actions(report, &root, event, scope.target);
+    let at_rest = classify::AtRest {
+        event,
+        counts: matches!(when, When::Every(_)),
+        steers: scope.target == Target::Main && actions.steer(),
+    };
+    let classify = classify::read(report, &root, &at_rest);
     let patterns_file = patterns_path.and_then(|path| folder.resolve(report, patterns.pointer("path"), path));
     let learn = learn(report, &patterns);
     let max_learned = patterns.count(report, "max_learned", DEFAULT_MAX_LEARNED);
     let instructions_file =
         instructions_path.and_then(|path| folder.resolve(report, instructions.pointer("path"), &path));
-    let actions = actions(report, &root, scope.target);
     let ceiling = root.count(report, "ceiling", DEFAULT_CEILING);
     let escalate = root.choice(report, "escalate", Escalate::ALL, Escalate::word, Escalate::Ask);
     Some(Monitor {
@@ -152,11 +156,12 @@ fn description(report: &mut Report, root: &Fields) -> String {
 }
 
 fn when(report: &mut Report, root: &Fields) -> When {
-    let Some(text) = root.text(report, "when") else { return When::Always };
-    text.parse().unwrap_or_else(|error: crate::when::WhenError| {
-        let mend = "write always, has_tool_results, has_file_writes, has_bash, tool(name) or every(N)";
+    let Some(text) = root.text(report, "when") else { return When::ALWAYS };
+    text.parse().unwrap_or_else(|error: ConditionError| {
+        let mend = "write always, has_tool_results, has_file_writes, has_bash, tool(name), every(N) or another \
+                    condition of the documentation";
         report.error("/when", error.to_string(), mend);
-        When::Always
+        When::ALWAYS
     })
 }
 
@@ -182,92 +187,14 @@ fn glob(report: &mut Report, filter: &Fields, key: &str) -> Option<Glob> {
         .ok()
 }
 
-fn classify(report: &mut Report, root: &Fields) -> Option<Classify> {
-    let classify = root.object(report, "classify");
-    classify.warn_of_others(report, CLASSIFY);
-    let prompt = classify.required_text(report, "prompt", "write what the judge is to decide");
-    let context = context(report, &classify);
-    if let Some(prompt) = prompt {
-        check_prompt(report, &classify.pointer("prompt"), prompt, &context);
-    }
-    let excludes = classify.texts(report, "excludes").unwrap_or_default();
-    Some(Classify {
-        model: model(report, &classify),
-        context,
-        excludes: excludes.into_iter().map(|(_, name)| name.to_owned()).collect(),
-        max_per_prompt: classify.count(report, "max_per_prompt", DEFAULT_MAX_PER_PROMPT),
-        prompt: prompt?.to_owned(),
-    })
-}
-
-fn model(report: &mut Report, classify: &Fields) -> Option<ModelId> {
-    let text = classify.text(report, "model").filter(|text| !text.trim().is_empty())?;
-    let model = model_id(text);
-    if model.is_none() {
-        let message = format!("`{text}` names no provider or no model");
-        report.error(
-            classify.pointer("model"),
-            message,
-            "write provider/model, or leave it out to use the session's model",
-        );
-    }
-    model
-}
-
-fn context(report: &mut Report, classify: &Fields) -> Vec<Collector> {
-    let Some(words) = classify.texts(report, "context") else { return DEFAULT_CONTEXT.to_vec() };
-    let mut context = Vec::with_capacity(words.len());
-    for (pointer, word) in words {
-        match Collector::from_word(word.trim()) {
-            None => {
-                let mend = format!("write {}", alternatives(Collector::ALL, Collector::word));
-                report.error(pointer, format!("`{word}` cannot be collected"), mend);
-            }
-            Some(collector) if context.contains(&collector) => {
-                report.warning(pointer, format!("`{word}` is listed twice"), "remove one of them");
-            }
-            Some(collector) => context.push(collector),
-        }
-    }
-    context
-}
-
-/// Warns of placeholders that nothing is put into, and of a prompt that cannot work.
-fn check_prompt(report: &mut Report, pointer: &str, prompt: &str, context: &[Collector]) {
-    let mut seen = HashSet::new();
-    for word in template::placeholders(prompt).filter(|&word| seen.insert(word)) {
-        match Collector::from_word(word) {
-            Some(collector) if context.contains(&collector) => {}
-            Some(_) => report.warning(
-                pointer,
-                format!("`{{{word}}}` is not collected and stays as it is"),
-                format!("add `{word}` to classify.context"),
-            ),
-            None if template::BUILT_IN.contains(&word) => {}
-            None => report.warning(
-                pointer,
-                format!("`{{{word}}}` is not a placeholder and stays as it is"),
-                format!("write one of {}, or a collector of classify.context", template::BUILT_IN.join(", ")),
-            ),
-        }
-    }
-    if !seen.contains("patterns") {
-        report.warning(pointer, "does not show the judge the patterns", "put {patterns} where the list should stand");
-    }
-    if !prompt.contains("CLEAN") || !prompt.contains("FLAG") {
-        let mend = "end it with: Reply CLEAN, FLAG:<description> or NEW:<pattern>|<description>";
-        report.warning(pointer, "does not tell the judge how to answer", mend);
-    }
-}
-
-fn actions(report: &mut Report, root: &Fields, target: Target) -> Actions {
+fn actions(report: &mut Report, root: &Fields, event: Trigger, target: Target) -> Actions {
     let actions = root.object(report, "actions");
     actions.warn_of_others(report, ACTIONS);
-    let mut action = |key| action(report, &actions, key, target);
+    let mut action = |key| action(report, &actions, key, event, target);
     Actions { on_flag: action("on_flag"), on_new: action("on_new"), on_clean: action("on_clean") }
 }
 
-fn action(report: &mut Report, actions: &Fields, key: &str, target: Target) -> Option<Action> {
+fn action(report: &mut Report, actions: &Fields, key: &str, event: Trigger, target: Target) -> Option<Action> {
     let action = actions.object(report, key);
     if !action.is_present() {
         return None;
@@ -286,7 +213,33 @@ fn action(report: &mut Report, actions: &Fields, key: &str, target: Target) -> O
     if learn_pattern && key != "on_new" {
         report.warning(action.pointer("learn_pattern"), "has no effect: only on_new learns", "remove it");
     }
-    Some(Action { steer: steer.map(str::to_owned), learn_pattern, write: write(report, &action) })
+    let block = block(report, &action, key, event);
+    Some(Action { steer: steer.map(str::to_owned), block, learn_pattern, write: write(report, &action) })
+}
+
+/// `true`, or the words of the refusal.
+fn block(report: &mut Report, action: &Fields, key: &str, event: Trigger) -> Option<Block> {
+    let pointer = action.pointer("block");
+    let block = match action.value("block")? {
+        Value::Bool(false) => return None,
+        Value::Bool(true) => Block::WithSteer,
+        Value::String(reason) if !reason.trim().is_empty() => Block::WithReason(reason.trim().to_owned()),
+        other => {
+            report.error(
+                pointer,
+                format!("is {}, not true, false or a reason", kind(other)),
+                "write true, or what the agent is to be told in place of the tool's result",
+            );
+            return None;
+        }
+    };
+    let idle = match (key, event) {
+        ("on_clean", _) => "a clean verdict refuses nothing",
+        (_, Trigger::ToolCall) => return Some(block),
+        _ => "only a monitor whose event is tool_call can refuse a call",
+    };
+    report.warning(pointer, format!("has no effect: {idle}"), "remove it");
+    None
 }
 
 fn write(report: &mut Report, action: &Fields) -> Option<Write> {

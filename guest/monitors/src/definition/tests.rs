@@ -1,3 +1,5 @@
+mod classify;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -59,11 +61,11 @@ fn what_a_file_leaves_out_has_the_documented_default() {
     let monitor = good(json!({}));
     assert_eq!(monitor.description, "");
     assert_eq!(monitor.event, Trigger::MessageEnd);
-    assert_eq!(monitor.when, When::Always);
+    assert_eq!(monitor.when, When::ALWAYS);
     assert_eq!(monitor.scope, Subject::default());
     assert_eq!(monitor.scope.target, Target::Main);
     assert_eq!(monitor.classify.model, None);
-    assert_eq!(monitor.classify.context, [Collector::ToolResults, Collector::AssistantText]);
+    assert_eq!(monitor.classify.shows.collectors, [Collector::ToolResults, Collector::AssistantText]);
     assert_eq!(monitor.classify.excludes, [""; 0]);
     assert_eq!(monitor.classify.max_per_prompt.get(), 3);
     assert_eq!((monitor.learn, monitor.max_learned.get()), (Learn::Add, 50));
@@ -105,12 +107,12 @@ fn everything_that_a_file_says_is_read() {
         "escalate": "dismiss",
     }));
     assert_eq!(monitor.description, "What it watches");
-    assert_eq!((monitor.event, monitor.when), (Trigger::TurnEnd, When::Tool("mcp-x".into())));
+    assert_eq!((monitor.event, monitor.when), (Trigger::TurnEnd, "tool(mcp-x)".parse().unwrap()));
     assert_eq!(monitor.scope.agent_type, Some(vec!["a".into(), "b".into()]));
     assert_eq!(monitor.scope.step_name.map(String::from).as_deref(), Some("s-*"));
     assert_eq!(monitor.scope.workflow.map(String::from).as_deref(), Some("w?"));
     assert_eq!(monitor.classify.model, Some(ModelId { provider: "openrouter".into(), model: "meta/llama".into() }));
-    assert_eq!(monitor.classify.context, [Collector::UserText, Collector::ToolCalls]);
+    assert_eq!(monitor.classify.shows.collectors, [Collector::UserText, Collector::ToolCalls]);
     assert_eq!(monitor.classify.excludes, ["other"]);
     assert_eq!(monitor.classify.max_per_prompt.get(), 7);
     assert_eq!(monitor.patterns.path, "shared/p.json");
@@ -254,13 +256,13 @@ fn d20_names_can_be_typed_as_one_word_and_do_not_collide_with_the_command() {
 
 #[test]
 fn d21_an_unknown_word_is_an_error_that_lists_the_known_ones() {
-    is_error(json!({"event": "tool_call"}), "/event");
+    is_error(json!({"event": "tool_start"}), "/event");
     is_error(json!({"when": "has_tool_result"}), "/when");
     is_error(json!({"when": "every(-1)"}), "/when");
     is_error(json!({"scope": {"target": "both"}}), "/scope/target");
     is_error(json!({"escalate": "shout"}), "/escalate");
     let (_, faults) = read(&with(json!({"event": "stop"})));
-    assert_eq!(&*faults[0].mend, "write message_end, turn_end, agent_end, command");
+    assert_eq!(&*faults[0].mend, "write message_end, turn_end, agent_end, tool_call, command");
 }
 
 #[test]
@@ -276,12 +278,13 @@ fn d28_what_cannot_be_collected_is_an_error_and_an_unfilled_placeholder_a_warnin
     assert_eq!(
         is_warning(classify("context", json!(["user_text", "user_text"])), "/classify/context/1")
             .classify
-            .context
+            .shows
+            .collectors
             .len(),
         1
     );
-    assert_eq!(good(classify("context", json!("user_text"))).classify.context, [Collector::UserText]);
-    assert_eq!(good(classify("context", json!([]))).classify.context, []);
+    assert_eq!(good(classify("context", json!("user_text"))).classify.shows.collectors, [Collector::UserText]);
+    assert_eq!(good(classify("context", json!([]))).classify.shows.collectors, []);
 }
 
 #[test]

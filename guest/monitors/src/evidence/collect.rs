@@ -1,4 +1,4 @@
-//! The five collectors. Each gets the entries of one user prompt, oldest first.
+//! The collectors of what happened since the user's message. Each gets those entries, oldest first.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -6,31 +6,38 @@ use std::fmt::Write;
 use chaperone_sdk::text::{compact, cut};
 use chaperone_sdk::{Content, Entry, EntryBody, ToolCall, ToolResult};
 
-use super::{TEXT_CHARACTERS, TOOL_CALLS, TOOL_CHARACTERS, TOOL_RESULTS};
+use super::selection::Limit;
 use crate::definition::Collector;
 
-/// What a collector collects; empty where there is nothing.
-pub fn text(entries: &[Entry], collector: Collector) -> String {
+/// What a collector collects; empty where there is nothing, or nothing to collect from entries.
+pub fn text(entries: &[Entry], collector: Collector, limit: Limit) -> String {
+    let (items, characters) = (limit.items as usize, limit.characters as usize);
     match collector {
-        Collector::UserText => user_text(entries),
-        Collector::AssistantText => assistant_text(entries),
-        Collector::ToolResults => tool_results(entries),
-        Collector::ToolCalls => tool_calls(entries),
-        Collector::CustomMessages => custom_messages(entries),
+        Collector::UserText => user_text(entries, characters),
+        Collector::AssistantText => assistant_text(entries, characters),
+        Collector::ToolResults => tool_results(entries, items, characters),
+        Collector::ToolCalls => tool_calls(entries, items, characters),
+        Collector::CustomMessages => custom_messages(entries, characters),
+        Collector::ToolCall | Collector::ConversationHistory => String::new(),
     }
 }
 
+/// The call that waits: its tool, and its arguments.
+pub fn pending(call: &ToolCall, limit: Limit) -> String {
+    format!("[call {}] {}", call.name, cut(&compact(&call.arguments), limit.characters as usize))
+}
+
 /// The text of the latest user message.
-fn user_text(entries: &[Entry]) -> String {
+fn user_text(entries: &[Entry], characters: usize) -> String {
     let user = entries.iter().rev().find_map(|entry| match &entry.body {
         EntryBody::User(content) => Some(text_parts(content)),
         _ => None,
     });
-    cut(&user.unwrap_or_default(), TEXT_CHARACTERS).into_owned()
+    cut(&user.unwrap_or_default(), characters).into_owned()
 }
 
 /// The text of the latest assistant message that has one: the very last may be nothing but tool calls.
-fn assistant_text(entries: &[Entry]) -> String {
+fn assistant_text(entries: &[Entry], characters: usize) -> String {
     let assistant = entries.iter().rev().find_map(|entry| match &entry.body {
         EntryBody::Assistant(message) => {
             let text = text_parts(&message.content);
@@ -38,11 +45,11 @@ fn assistant_text(entries: &[Entry]) -> String {
         }
         _ => None,
     });
-    cut(&assistant.unwrap_or_default(), TEXT_CHARACTERS).into_owned()
+    cut(&assistant.unwrap_or_default(), characters).into_owned()
 }
 
 /// The latest results that say something, each between lines of hyphens.
-fn tool_results(entries: &[Entry]) -> String {
+fn tool_results(entries: &[Entry], count: usize, characters: usize) -> String {
     let mut latest: Vec<(&ToolResult, Cow<str>)> = entries
         .iter()
         .rev()
@@ -51,12 +58,12 @@ fn tool_results(entries: &[Entry]) -> String {
             _ => None,
         })
         .filter(|(result, text)| result.is_error || !text.trim().is_empty())
-        .take(TOOL_RESULTS)
+        .take(count)
         .collect();
     latest.reverse();
     let results = latest.iter().map(|(result, text)| {
         let error = if result.is_error { " ERROR" } else { "" };
-        format!("---\n[{}{error}] {}\n---", result.tool_name, cut(text, TOOL_CHARACTERS))
+        format!("---\n[{}{error}] {}\n---", result.tool_name, cut(text, characters))
     });
     results.collect::<Vec<_>>().join("\n")
 }
@@ -69,9 +76,9 @@ enum Item<'e> {
 
 /// The latest calls and results in the order in which they happened, one each line, below a line that tells how many
 /// came before them.
-fn tool_calls(entries: &[Entry]) -> String {
+fn tool_calls(entries: &[Entry], count: usize, characters: usize) -> String {
     let items: Vec<Item> = entries.iter().flat_map(items).collect();
-    let left_out = items.len().saturating_sub(TOOL_CALLS);
+    let left_out = items.len().saturating_sub(count);
     let mut text = String::new();
     if left_out > 0 {
         write!(text, "[… {left_out} earlier calls and results left out …]").expect("a String takes everything");
@@ -83,12 +90,12 @@ fn tool_calls(entries: &[Entry]) -> String {
         match item {
             Item::Call(call) => {
                 let arguments = compact(&call.arguments);
-                write!(text, "[call {}] {}", call.name, cut(&arguments, TOOL_CHARACTERS))
+                write!(text, "[call {}] {}", call.name, cut(&arguments, characters))
             }
             Item::Result(result) => {
                 let error = if result.is_error { " ERROR" } else { "" };
                 let content = result_text(&result.content);
-                write!(text, "[result {}{error}] {}", result.tool_name, cut(&content, TOOL_CHARACTERS))
+                write!(text, "[result {}{error}] {}", result.tool_name, cut(&content, characters))
             }
         }
         .expect("a String takes everything");
@@ -111,13 +118,13 @@ fn items(entry: &Entry) -> Vec<Item<'_>> {
 }
 
 /// The messages that extensions put into the conversation since the user's message, one each line.
-fn custom_messages(entries: &[Entry]) -> String {
+fn custom_messages(entries: &[Entry], characters: usize) -> String {
     let messages = entries.iter().filter_map(|entry| match &entry.body {
         EntryBody::Custom(message) => Some(format!("[{}] {}", message.custom_type, message.content)),
         _ => None,
     });
     let messages = messages.collect::<Vec<_>>().join("\n");
-    cut(&messages, TEXT_CHARACTERS).into_owned()
+    cut(&messages, characters).into_owned()
 }
 
 /// The text parts of a message.

@@ -4,6 +4,20 @@ use proptest::prelude::*;
 use super::*;
 use crate::samples::*;
 
+const TOOL_RESULTS: usize = Limit::of(Collector::ToolResults).items as usize;
+const TOOL_CALLS: usize = Limit::of(Collector::ToolCalls).items as usize;
+const TOOL_CHARACTERS: usize = Limit::of(Collector::ToolCalls).characters as usize;
+const TEXT_CHARACTERS: usize = Limit::of(Collector::UserText).characters as usize;
+
+/// What collects from the entries since the user's message.
+const SINCE_USER: [Collector; 5] = [
+    Collector::UserText,
+    Collector::AssistantText,
+    Collector::ToolResults,
+    Collector::ToolCalls,
+    Collector::CustomMessages,
+];
+
 fn collected(bodies: Vec<EntryBody>, collector: Collector) -> String {
     Window::new(&branch(bodies)).text(collector).to_owned()
 }
@@ -118,7 +132,7 @@ fn d27_every_part_is_bounded_and_keeps_its_end() {
     ];
     let entries = branch(bodies);
     let window = Window::new(&entries);
-    for &collector in Collector::ALL {
+    for collector in SINCE_USER {
         let text = window.text(collector);
         assert!(text.contains("THE END"), "{collector}");
         assert!(text.contains("characters left out"), "{collector}");
@@ -131,18 +145,24 @@ fn d27_every_part_is_bounded_and_keeps_its_end() {
 fn evidence_is_what_the_context_lists_in_its_order() {
     let entries = branch([user("q"), assistant("a", &[])]);
     let window = Window::new(&entries);
-    let evidence = window.evidence(&[Collector::AssistantText, Collector::ToolResults, Collector::UserText]);
+    let evidence =
+        window.evidence(&Selection::new([Collector::AssistantText, Collector::ToolResults, Collector::UserText]));
     assert_eq!(
         evidence.blocks(),
-        [(Collector::AssistantText, "a"), (Collector::ToolResults, ""), (Collector::UserText, "q")]
+        [
+            (Collector::AssistantText, "a".into()),
+            (Collector::ToolResults, "".into()),
+            (Collector::UserText, "q".into())
+        ]
     );
 }
 
 #[test]
 fn d02_equal_evidence_has_an_equal_digest_and_other_evidence_another() {
     let context = [Collector::UserText, Collector::AssistantText];
-    let digest =
-        |bodies: [EntryBody; 2], context: &[Collector]| Window::new(&branch(bodies)).evidence(context).digest();
+    let digest = |bodies: [EntryBody; 2], context: &[Collector]| {
+        Window::new(&branch(bodies)).evidence(&Selection::new(context)).digest()
+    };
     let first = digest([user("q"), assistant("bad", &[])], &context);
     assert_eq!(first, digest([user("q"), assistant("bad", &[])], &context));
     assert_ne!(first, digest([user("q"), assistant("still bad", &[])], &context));
@@ -157,7 +177,8 @@ fn d02_equal_evidence_has_an_equal_digest_and_other_evidence_another() {
 #[test]
 fn digests_are_the_same_on_every_machine() {
     let entries = branch([user("q"), assistant("a", &[])]);
-    let digest = Window::new(&entries).evidence(&[Collector::UserText, Collector::AssistantText]).digest();
+    let digest =
+        Window::new(&entries).evidence(&Selection::new([Collector::UserText, Collector::AssistantText])).digest();
     assert_eq!(digest.to_string(), "23683351b62f45621db1be5abc7ec6aa");
     let json = serde_json::to_string(&digest).unwrap();
     assert_eq!(serde_json::from_str::<Digest>(&json).unwrap(), digest);
@@ -206,4 +227,51 @@ proptest! {
         let marker = format!("[… {} earlier calls and results left out …]\n", happened.saturating_sub(TOOL_CALLS));
         prop_assert_eq!(text.starts_with(&marker), happened > TOOL_CALLS);
     }
+}
+
+#[test]
+fn limits_of_a_file_replace_the_usual_ones() {
+    let bodies =
+        std::iter::once(user("q")).chain((1..=7).map(|n| result("x", "t", &format!("r{n}{}", "-".repeat(50)))));
+    let entries = branch(bodies);
+    let window = Window::new(&entries);
+    let mut selection = Selection::new([Collector::ToolResults]);
+    selection.limits.insert(Collector::ToolResults, Limit { items: 2, characters: 10 });
+    let evidence = window.evidence(&selection);
+    let shown = &evidence.blocks()[0].1;
+    assert!(shown.contains("r6") && shown.contains("r7") && !shown.contains("r5"), "{shown}");
+    assert!(shown.contains("[… 42 characters left out …]"), "{shown}");
+    assert_ne!(evidence.digest(), window.evidence(&Selection::new([Collector::ToolResults])).digest());
+}
+
+#[test]
+fn the_budget_is_kept_by_cutting_the_largest_parts() {
+    let entries = branch([user("short"), assistant(&"a".repeat(10_000), &[]), custom("n", &"b".repeat(10_000))]);
+    let window = Window::new(&entries);
+    let context = [Collector::UserText, Collector::AssistantText, Collector::CustomMessages];
+    let selection = Selection { budget: 1_000, ..Selection::new(context) };
+    let evidence = window.evidence(&selection);
+    let sizes: Vec<usize> = evidence.blocks().iter().map(|(_, text)| text.chars().count()).collect();
+    assert_eq!(evidence.blocks()[0].1, "short");
+    assert!(sizes[1..].iter().all(|size| (490..560).contains(size)), "{sizes:?}");
+    assert!(evidence.blocks()[2].1.contains("characters left out"));
+}
+
+#[test]
+fn a_call_that_waits_is_evidence_of_its_own() {
+    let entries = branch([user("q")]);
+    let call =
+        chaperone_sdk::ToolCall { id: "1".into(), name: "bash".into(), arguments: r#"{ "command": "rm" }"#.into() };
+    let window = Window::new(&entries).before(&call);
+    assert_eq!(window.text(Collector::ToolCall), r#"[call bash] {"command":"rm"}"#);
+    assert_eq!(Window::new(&entries).text(Collector::ToolCall), "");
+}
+
+#[test]
+fn history_is_what_stands_before_the_users_message() {
+    let earlier = branch([user("old"), assistant("did it", &[])]);
+    let entries = branch([user("again"), assistant("a", &[])]);
+    let window = Window::new(&entries).after(&earlier);
+    assert_eq!(window.text(Collector::ConversationHistory), "[user] old\n[agent] did it");
+    assert_eq!(Window::new(&entries).text(Collector::ConversationHistory), "");
 }

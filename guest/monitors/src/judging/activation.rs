@@ -1,6 +1,6 @@
 //! Whether an event makes a monitor ask its judge: what can be said without its files.
 
-use chaperone_sdk::{Agent, Entry};
+use chaperone_sdk::Agent;
 
 use crate::branch::Ending;
 use crate::definition::Trigger;
@@ -45,12 +45,7 @@ pub fn counts(listed: &Listed) -> bool {
 pub fn comes_round(listed: &Listed, memory: &mut Memory) -> bool {
     let notes = memory.notes(&listed.name);
     notes.activations = notes.activations.saturating_add(1);
-    listed.when.holds(&[], notes.activations)
-}
-
-/// Whether the condition of any other monitor holds.
-pub fn holds(listed: &Listed, entries: &[Entry]) -> bool {
-    listed.when.holds(entries, 0)
+    listed.when.comes_round(notes.activations) == Some(true)
 }
 
 /// Whether a monitor may ask its judge once more for this prompt, and its judge is to be asked at all. An activation

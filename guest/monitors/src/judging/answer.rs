@@ -13,6 +13,8 @@ pub struct Found<'v> {
     pub kind: Kind,
     /// What was found.
     pub description: &'v str,
+    /// The id of the pattern that fits, where the judge named it.
+    pub pattern_id: Option<&'v str>,
     /// What would be a pattern for it.
     pub pattern: Option<&'v str>,
 }
@@ -36,8 +38,13 @@ pub fn read(outcome: Result<Completion, LlmError>) -> Option<Verdict> {
 /// What a verdict says is wrong.
 pub fn found(verdict: &Verdict) -> Option<Found<'_>> {
     match verdict {
-        Verdict::Flag { description } => Some(Found { kind: Kind::Flag, description, pattern: None }),
-        Verdict::New { pattern, description } => Some(Found { kind: Kind::New, description, pattern: Some(pattern) }),
+        Verdict::Flag { description, pattern_id } => {
+            let pattern_id = pattern_id.as_deref();
+            Some(Found { kind: Kind::Flag, description, pattern_id, pattern: None })
+        }
+        Verdict::New { pattern, description } => {
+            Some(Found { kind: Kind::New, description, pattern_id: None, pattern: Some(pattern) })
+        }
         Verdict::Clean | Verdict::Unknown { .. } => None,
     }
 }
@@ -95,7 +102,7 @@ mod tests {
     #[test]
     fn an_answer_cut_off_by_its_limit_is_still_read() {
         let cut = Completion { stop_reason: StopReason::Length, ..completion("FLAG:it left a test fai") };
-        assert_eq!(read(Ok(cut)), Some(Verdict::Flag { description: "it left a test fai".into() }));
+        assert_eq!(read(Ok(cut)), Some(Verdict::Flag { description: "it left a test fai".into(), pattern_id: None }));
     }
 
     #[test]

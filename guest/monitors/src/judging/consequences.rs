@@ -4,13 +4,13 @@ use chaperone_sdk::{EntryId, Level, RequestId, Tone};
 
 use super::answer::{self, Found};
 use super::telling::{self, Told};
-use super::{JUDGED, ceiling_dialog, lessons, recording};
+use super::{ceiling_dialog, gate, lessons, recording};
 use crate::ceiling::{self, Passage};
 use crate::decision::{self, About};
 use crate::definition::{Action, Learn, Monitor};
 use crate::desk::Desk;
 use crate::errand::{Lesson, Record};
-use crate::evidence::Digest;
+use crate::evidence::{Digest, hash64};
 use crate::finding;
 use crate::learning::Provenance;
 use crate::memory::{Flagged, Learning};
@@ -20,11 +20,21 @@ use crate::steer::Kind;
 use crate::trust;
 use crate::verdict::Verdict;
 
+/// How many digests of judged evidence are kept for one prompt.
+const JUDGED: usize = 32;
+
 /// Why a monitor was judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Occasion {
+pub enum Occasion<'v> {
     /// Something happened; the evidence has this digest.
     Event(Digest),
+    /// A tool call is held.
+    Gate {
+        /// Which one.
+        call: &'v str,
+        /// Of the evidence.
+        digest: Digest,
+    },
     /// Somebody ran its command.
     Command {
         /// Things have changed since: the agent is left alone.
@@ -39,9 +49,9 @@ pub struct Judged<'v> {
     /// What was said.
     pub verdict: &'v Verdict,
     /// Why it was asked for.
-    pub occasion: Occasion,
-    /// The call that it rests on.
-    pub request: RequestId,
+    pub occasion: Occasion<'v>,
+    /// The model call that it rests on. None: rules have decided.
+    pub request: Option<RequestId>,
     /// The newest entry of the evidence.
     pub entry: Option<EntryId>,
     /// Of the evidence.
@@ -50,7 +60,7 @@ pub struct Judged<'v> {
 
 impl<'v> Judged<'v> {
     fn about(&self) -> About<'v> {
-        About { monitor: self.monitor, request: Some(self.request) }
+        About { monitor: self.monitor, request: self.request }
     }
 }
 
@@ -75,12 +85,23 @@ pub fn follow(desk: &mut Desk, judged: &Judged) {
         return unknown(desk, name, reason, occasion);
     }
     let notes = desk.memory.notes(name);
-    notes.back_off.spoke();
-    if let Occasion::Event(digest) = occasion {
+    if judged.request.is_some() {
+        notes.back_off.spoke();
+    }
+    // A call that was refused is judged again where the agent tries it again.
+    let settled = match occasion {
+        Occasion::Event(digest) => Some(digest),
+        Occasion::Gate { digest, .. } if *verdict == Verdict::Clean => Some(digest),
+        Occasion::Gate { .. } | Occasion::Command { .. } => None,
+    };
+    if let Some(digest) = settled {
         if notes.judged.len() == JUDGED {
             notes.judged.remove(0);
         }
         notes.judged.push(digest);
+    }
+    if *verdict == Verdict::Clean && !desk.watch.roster.find(name).is_some_and(|listed| listed.records_clean) {
+        return clean(desk, judged, None);
     }
     let monitor = match desk.watch.roster.find(name).cloned() {
         Some(listed) => load(desk, &listed),
@@ -103,7 +124,7 @@ fn load(desk: &Desk, listed: &Listed) -> Result<Monitor, String> {
 fn unknown(desk: &mut Desk, name: &str, reason: &str, occasion: Occasion) {
     match occasion {
         Occasion::Command { .. } => desk.cx.notify(format!("[{name}] No verdict: {reason}"), Tone::Error),
-        Occasion::Event(_) => {
+        Occasion::Event(_) | Occasion::Gate { .. } => {
             desk.memory.notes(name).back_off.failed();
             if desk.watch.tells(answer::cause(reason)) {
                 telling::unknown(desk, name, reason);
@@ -115,7 +136,10 @@ fn unknown(desk: &mut Desk, name: &str, reason: &str, occasion: Occasion) {
 fn clean(desk: &mut Desk, judged: &Judged, monitor: Option<&Monitor>) {
     let name = judged.monitor;
     judged.about().came(desk.cx, decision::PASSED, None, judged.evidence);
-    desk.memory.notes(name).count = 0;
+    // That one call is in order says nothing of those that were refused.
+    if !matches!(judged.occasion, Occasion::Gate { .. }) {
+        desk.memory.notes(name).count = 0;
+    }
     if matches!(judged.occasion, Occasion::Command { .. }) {
         desk.cx.notify(format!("[{name}] CLEAN"), Tone::Success);
     }
@@ -139,7 +163,7 @@ fn wrong(desk: &mut Desk, judged: &Judged, found: &Found, monitor: Option<&Monit
     telling::wrong(desk, name, found, &Told { finding: &finding, steer, file: file.as_deref() }, occasion);
     if let Some(write) = &action.write {
         let known = patterns::load(desk.cx, &monitor.patterns).map(|list| list.entries).unwrap_or_default();
-        let severity = patterns::severity_of(&known, found.description);
+        let severity = patterns::severity_of(&known, found.pattern_id, found.description);
         let record = record(desk, judged, finding.clone(), Some(found.kind), found.description, severity);
         recording::send(desk, record, write);
     }
@@ -149,24 +173,42 @@ fn wrong(desk: &mut Desk, judged: &Judged, found: &Found, monitor: Option<&Monit
     };
     // Who runs a dismissed monitor wants its answer; the agent is still spared its words.
     let is_spared = occasion == Occasion::Command { outdated: true } || desk.watch.dismissed.contains(name);
-    if let Some(steer) = steer.filter(|_| !is_spared) {
-        let flagged = Flagged {
-            monitor: name.into(),
-            verdict: found.kind,
-            description: found.description.into(),
-            steer: steer.into(),
-            ceiling: monitor.ceiling.get(),
-            request: judged.request,
-            learning,
-            at_once: matches!(occasion, Occasion::Command { .. }),
-        };
-        pass(desk, monitor, flagged);
+    if is_spared {
+        return;
     }
+    let flagged = |steer: &str, learning| Flagged {
+        monitor: name.into(),
+        verdict: found.kind,
+        description: found.description.into(),
+        steer: steer.into(),
+        ceiling: monitor.ceiling.get(),
+        request: call_of(judged),
+        learning,
+        at_once: matches!(occasion, Occasion::Command { .. }),
+    };
+    match (occasion, gate::refusal(monitor, action.block.as_ref(), action.steer.as_deref()), steer) {
+        // The agent waits for the refusal, so that is not put off until the pattern is written down.
+        (Occasion::Gate { call, .. }, Some(words), _) => {
+            gate::refuse(desk, monitor, call, flagged(&words, Learning::No));
+        }
+        (_, _, Some(steer)) => pass(desk, monitor, flagged(steer, learning)),
+        (_, _, None) => {}
+    }
+}
+
+/// The call that a finding rests on: only judges find something, rules never do.
+fn call_of(judged: &Judged) -> RequestId {
+    judged.request.unwrap_or_default()
 }
 
 fn finding_id(desk: &Desk, judged: &Judged) -> String {
     let session = desk.cx.session();
-    finding::id(judged.monitor, session.now, judged.request, &session.session_id)
+    // Without a call, what was looked at tells the verdicts of one moment apart.
+    let unique = judged.request.unwrap_or_else(|| match judged.occasion {
+        Occasion::Event(digest) | Occasion::Gate { digest, .. } => hash64(digest.to_string().as_bytes()),
+        Occasion::Command { .. } => 0,
+    });
+    finding::id(judged.monitor, session.now, unique, &session.session_id)
 }
 
 /// What is needed to write a new pattern down.
@@ -176,7 +218,7 @@ fn to_learn(desk: &Desk, judged: &Judged, pattern: &str, finding: String) -> Les
         monitor: judged.monitor.into(),
         pattern: pattern.into(),
         provenance: Provenance { session, entry: judged.entry.clone(), evidence: judged.evidence, finding },
-        request: judged.request,
+        request: call_of(judged),
         tries: 0,
         is_proposal: false,
         keeps_trust: false,

@@ -60,7 +60,7 @@ pub fn stored(desk: &mut Desk, record: Record, outcome: Result<(), FileError>) {
 
 fn recorded(desk: &mut Desk, record: Record) {
     let Record { monitor, request, verdict, id, description, file, aside, .. } = record;
-    About { monitor: &monitor, request: Some(request) }.became(desk.cx, decision::RECORDED, Some(&file));
+    About { monitor: &monitor, request }.became(desk.cx, decision::RECORDED, Some(&file));
     if let Some(reason) = aside {
         let text = format!("[{monitor}] Recorded in {file}, since {reason}");
         desk.cx.log(Level::Warn, text.clone());
@@ -72,7 +72,7 @@ fn recorded(desk: &mut Desk, record: Record) {
 }
 
 fn not_recorded(desk: &mut Desk, record: &Record, reason: &str) {
-    let about = About { monitor: &record.monitor, request: Some(record.request) };
+    let about = About { monitor: &record.monitor, request: record.request };
     about.became(desk.cx, decision::NOT_RECORDED, Some(reason));
     let text = format!("[{}] Not recorded, since {reason}: {}", record.monitor, record.description);
     desk.cx.log(Level::Error, text.clone());

@@ -31,7 +31,7 @@ pub fn wrong(desk: &mut Desk, name: &str, found: &Found, told: &Told, occasion: 
     };
     let details = [
         Some(format!("verdict: {}", word.to_lowercase())),
-        found.pattern.map(|pattern| format!("pattern: {}", one_line(pattern))),
+        found.pattern_id.or(found.pattern).map(|pattern| format!("pattern: {}", one_line(pattern))),
         steer.map(|steer| format!("steer: {}", one_line(steer))),
         file.map(|file| format!("record: {file}")),
         Some(format!("finding: {finding}")),
@@ -43,7 +43,7 @@ pub fn wrong(desk: &mut Desk, name: &str, found: &Found, told: &Told, occasion: 
         data: Some(
             serde_json::json!({
                 "monitor": name, "verdict": found.kind, "description": found.description, "pattern": found.pattern,
-                "steer": steer, "file": file, "finding": finding,
+                "pattern_id": found.pattern_id, "steer": steer, "file": file, "finding": finding,
             })
             .to_string(),
         ),

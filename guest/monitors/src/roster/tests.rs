@@ -103,7 +103,7 @@ fn a_monitor_of_the_project_takes_the_place_of_the_users_which_is_reported() {
           used (rename one of them to use both)"
         ]
     );
-    assert!(!roster.faults[0].is_error());
+    assert!(!roster.faults[0].is_to_be_mended(), "that is what the project's folder is for");
 }
 
 #[test]

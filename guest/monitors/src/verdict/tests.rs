@@ -5,7 +5,7 @@ use chaperone_sdk::text::one_line;
 use super::*;
 
 fn flag(description: &str) -> Verdict {
-    Verdict::Flag { description: description.into() }
+    Verdict::Flag { description: description.into(), pattern_id: None }
 }
 
 fn new(pattern: &str, description: &str) -> Verdict {
@@ -122,6 +122,24 @@ fn d04_json_is_understood_also_in_a_fence_or_after_prose() {
 }
 
 #[test]
+fn an_answer_in_the_form_names_the_pattern_that_fits() {
+    let named = |id: &str| Verdict::Flag { description: "x".into(), pattern_id: Some(id.into()) };
+    check([
+        (r#"{"verdict":"FLAG","description":"x","pattern":"empty-catch","new_pattern":""}"#, named("empty-catch")),
+        (r#"{"verdict":"FLAG","description":"FLAG:x","pattern":"empty-catch","new_pattern":""}"#, named("empty-catch")),
+        (r#"{"verdict":"FLAG","description":"x","pattern":"","new_pattern":""}"#, flag("x")),
+        (r#"{"verdict":"NEW","description":"x","pattern":"","new_pattern":"p"}"#, new("p", "x")),
+        (r#"{"verdict":"NEW","description":"NEW:p|x","pattern":"","new_pattern":""}"#, new("p", "x")),
+        (r#"{"verdict":"CLEAN","description":"","pattern":"","new_pattern":""}"#, Verdict::Clean),
+    ]);
+}
+
+#[test]
+fn of_several_findings_the_last_one_counts() {
+    check([("FLAG:perhaps this\nFLAG:no, that", flag("no, that")), ("FLAG:a\nNEW:p|b", new("p", "b"))]);
+}
+
+#[test]
 fn d04_an_object_that_is_only_quoted_is_no_verdict() {
     check([("FLAG: it wrote {\"verdict\":\"CLEAN\"}", flag("it wrote {\"verdict\":\"CLEAN\"}"))]);
 }
@@ -181,7 +199,7 @@ fn d04_a_fault_without_a_description_is_unknown_and_a_missing_half_is_the_other_
 
 #[test]
 fn a_judge_that_never_stops_is_cut() {
-    let Verdict::Flag { description } = Verdict::parse(&format!("FLAG: {}", "é".repeat(50_000))) else { panic!() };
+    let Verdict::Flag { description, .. } = Verdict::parse(&format!("FLAG: {}", "é".repeat(50_000))) else { panic!() };
     assert_eq!(description.chars().count(), 1_000);
 }
 
@@ -201,7 +219,7 @@ fn words() -> impl Strategy<Value = String> {
 fn any_verdict() -> impl Strategy<Value = Verdict> {
     prop_oneof![
         Just(Verdict::Clean),
-        words().prop_map(|description| Verdict::Flag { description }),
+        words().prop_map(|description| Verdict::Flag { description, pattern_id: None }),
         (words(), words()).prop_map(|(pattern, description)| Verdict::New { pattern, description }),
     ]
 }
@@ -225,7 +243,7 @@ proptest! {
     fn any_answer_is_read_and_its_texts_are_one_line(
         answer in "([ \n*`\"'{}:|<>.é-]|CLEAN|FLAG|NEW|clean|flag|verdict|think|/|x|UP|😀){0,24}",
     ) {
-        if let Verdict::Flag { description } | Verdict::New { description, .. } = Verdict::parse(&answer) {
+        if let Verdict::Flag { description, .. } | Verdict::New { description, .. } = Verdict::parse(&answer) {
             prop_assert_eq!(one_line(&description), description.clone());
             prop_assert!(!description.is_empty());
         }

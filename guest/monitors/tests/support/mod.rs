@@ -27,7 +27,7 @@ pub fn monitor(name: &str, changes: Value) -> Value {
     monitor
 }
 
-fn merge(into: &mut Value, from: Value) {
+pub fn merge(into: &mut Value, from: Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from)) => {
             for (key, value) in from {

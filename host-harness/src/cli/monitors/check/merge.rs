@@ -4,7 +4,7 @@ use chaperone_contract::Location;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::files::MonitorFile;
+use super::files::{Kind, MonitorFile};
 use super::schema::{self, Breach};
 
 /// What a fault means.
@@ -15,6 +15,8 @@ pub enum Severity {
     Error,
     /// It is used, though perhaps not as its author meant.
     Warning,
+    /// All is as it was meant; for whoever asks.
+    Note,
 }
 
 /// One thing that is wrong with a file, in the form that the plugin has for it.
@@ -67,12 +69,28 @@ pub fn merged(of_plugin: Vec<Fault>, files: &[MonitorFile]) -> Vec<Fault> {
 
 fn breaches(file: &MonitorFile) -> Vec<Breach> {
     match serde_json::from_str::<Value>(&file.text) {
-        Ok(value) => schema::breaches(file.kind, &value),
+        Ok(value) => {
+            let value = if file.kind == Kind::Definition { without_nulls(value) } else { value };
+            schema::breaches(file.kind, &value)
+        }
         Err(error) => vec![Breach {
             pointer: String::new(),
             message: format!("is not JSON: {error}"),
             mend: "mend it at that line and column".into(),
         }],
+    }
+}
+
+/// A definition without the fields that are `null`: the plugin takes them for absent. In a template, `null` is a value.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let there = members.into_iter().filter(|(_, value)| !value.is_null());
+            there
+                .map(|(key, value)| if key == "template" { (key, value) } else { (key, without_nulls(value)) })
+                .collect()
+        }
+        other => other,
     }
 }
 
@@ -91,7 +109,6 @@ fn severity(of_plugin: &[Fault], file: &MonitorFile) -> Severity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::monitors::check::files::Kind;
 
     fn location(path: &str) -> Location {
         Location { mount: "project".into(), path: path.into() }
@@ -120,6 +137,19 @@ mod tests {
             fault("m.json", "/extra", "has no effect", Severity::Warning),
         ];
         assert_eq!(merged(of_plugin.clone(), &[definition]), of_plugin);
+    }
+
+    #[test]
+    fn what_is_null_is_absent_but_for_a_template() {
+        let template = r#"{"a": null}"#;
+        let text = r#"{"name": "x", "classify": {"prompt": "p", "model": null}, "patterns": {"path": "p.json"},
+            "actions": null, "ceiling": null, "when": " every( 2 ) "}"#;
+        assert_eq!(merged(Vec::new(), &[file("m.json", Kind::Definition, "m.json", text)]), []);
+        let write =
+            serde_json::json!({"on_flag": {"write": {"path": "g.json", "array_field": null, "template": {"a": null}}}});
+        let kept = without_nulls(write);
+        assert_eq!(kept["on_flag"]["write"]["template"].to_string().replace(':', ": "), template);
+        assert_eq!(kept["on_flag"]["write"].as_object().unwrap().len(), 2);
     }
 
     #[test]

@@ -119,6 +119,7 @@ fn text(out: &mut dyn Write, told: &[Told], monitors: usize) -> io::Result<()> {
         let (style, word) = match severity {
             Severity::Error => (style::ERROR, "error"),
             Severity::Warning => (style::WARNING, "warning"),
+            Severity::Note => (style::MUTED, "note"),
         };
         let pointer = if pointer.is_empty() { String::new() } else { format!(" {pointer}:") };
         let [file, pointer, message, mend] = [file, &pointer, message, mend].map(|text| style::plain(text));

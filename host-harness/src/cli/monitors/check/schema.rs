@@ -87,6 +87,9 @@ fn breach(document: &Value, error: &ValidationError) -> Vec<Breach> {
             pointer: pointer.into(),
             message: match kind {
                 ValidationErrorKind::MinLength { .. } => "is empty".into(),
+                ValidationErrorKind::Pattern { .. } => {
+                    format!("{} has not the form that it needs", short(error.instance()))
+                }
                 ValidationErrorKind::Enum { options } => {
                     let options = options.as_array().into_iter().flatten().map(Value::to_string);
                     format!("{} is not one of {}", short(error.instance()), options.collect::<Vec<_>>().join(", "))
