@@ -6,6 +6,8 @@ mod agreement;
 mod contract;
 mod driving;
 mod example;
+mod faults;
+mod guards;
 mod hostile;
 mod readers;
 mod sessions;
