@@ -30,7 +30,7 @@ pub fn run(desk: &mut Desk, arguments: &str) {
         Ok(Command::List) => desk.cx.notify(answers::list(&desk.watch, &desk.memory), Tone::Normal),
         Ok(Command::Help) => desk.cx.notify(answers::HELP, Tone::Normal),
         Ok(Command::Check) => check(desk),
-        Ok(Command::Init) => seeding::init(desk),
+        Ok(Command::Init(wanted)) => seeding::init(desk, &wanted),
         Ok(Command::Why(finding)) => why::tell(desk, &finding),
         Ok(Command::Wrong(finding)) => wrong::mark(desk, &finding),
         Ok(Command::Log { monitor, count }) => log::tell(desk, monitor, count),

@@ -18,7 +18,7 @@
 //! - [`trust`] says which monitors of a project may act, and [`consent`] asks the user and keeps the answer;
 //! - [`decision`] tells the host what became of each judgement, for its trace;
 //! - [`replies`] takes the host's answers to whoever asked;
-//! - [`command`] is `/monitors`, [`status`] the status bar, [`seeding`] the three bundled monitors.
+//! - [`command`] is `/monitors`, [`status`] the status bar, [`seeding`] the bundled monitors.
 //!
 //! Here, the hooks are handed to them; no rule stands here.
 

@@ -9,28 +9,64 @@ use crate::errand::Errand;
 use crate::memory::{Habits, Seeding};
 use crate::roster;
 
+/// A bundled monitor.
+pub struct Bundled {
+    /// Its name.
+    pub name: &'static str,
+    /// `NAME.monitor.json`
+    pub monitor: &'static str,
+    /// `NAME.patterns.json`
+    pub patterns: &'static str,
+    /// `NAME.instructions.json`
+    pub instructions: &'static str,
+}
+
+impl Bundled {
+    /// Its files: name and text.
+    pub fn files(&self) -> [(String, &'static str); 3] {
+        [("monitor", self.monitor), ("patterns", self.patterns), ("instructions", self.instructions)]
+            .map(|(kind, text)| (format!("{}.{kind}.json", self.name), text))
+    }
+}
+
 macro_rules! bundled {
-    ($($file:literal,)*) => {
-        [$(($file, include_str!(concat!("../../../monitors-examples/", $file)))),*]
+    ($($name:literal,)*) => {
+        [$(Bundled {
+            name: $name,
+            monitor: include_str!(concat!("../../../monitors-examples/", $name, ".monitor.json")),
+            patterns: include_str!(concat!("../../../monitors-examples/", $name, ".patterns.json")),
+            instructions: include_str!(concat!("../../../monitors-examples/", $name, ".instructions.json")),
+        }),*]
     };
 }
 
-/// The files of the bundled monitors: name and text.
-pub const FILES: [(&str, &str); 9] = bundled![
-    "fragility.monitor.json",
-    "fragility.patterns.json",
-    "fragility.instructions.json",
-    "hedge.monitor.json",
-    "hedge.patterns.json",
-    "hedge.instructions.json",
-    "work-quality.monitor.json",
-    "work-quality.patterns.json",
-    "work-quality.instructions.json",
+/// The bundled monitors.
+pub const BUNDLED: [Bundled; 11] = bundled![
+    "fragility",
+    "hedge",
+    "work-quality",
+    "commit-hygiene",
+    "missing-deliverable",
+    "needless-permission",
+    "preexisting-excuse",
+    "repeated-failure",
+    "scope-creep",
+    "unauthorised-action",
+    "unproven-success",
 ];
 
-/// The names of the bundled monitors.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    FILES.iter().filter_map(|(file, _)| file.strip_suffix(roster::SUFFIX))
+/// How many of them, from the first, are added where none is named.
+const USUAL: usize = 3;
+
+/// Which of the bundled monitors are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those to start with.
+    Usual,
+    /// All of them.
+    All,
+    /// These, by name.
+    Named(Vec<String>),
 }
 
 /// Where they go.
@@ -64,7 +100,7 @@ pub fn offer(desk: &mut Desk) {
 /// The user has answered the offer. Only a plain no is remembered.
 pub fn answered(desk: &mut Desk, answer: &Answer) {
     match answer {
-        Answer::Confirmed(true) => init(desk),
+        Answer::Confirmed(true) => init(desk, &Wanted::Usual),
         Answer::Confirmed(false) => {
             let mut habits: Habits = desk.cx.state(Scope::Project);
             habits.declined_seeding = true;
@@ -74,14 +110,27 @@ pub fn answered(desk: &mut Desk, answer: &Answer) {
     }
 }
 
-/// Writes the bundled files that are absent.
-pub fn init(desk: &mut Desk) {
+/// Writes those of the bundled files that are absent.
+pub fn init(desk: &mut Desk, wanted: &Wanted) {
     if desk.watch.errands.values().any(|errand| matches!(errand, Errand::Seed { .. })) {
         return desk.cx.notify("The bundled monitors are being written.", Tone::Normal);
     }
-    for (file, text) in FILES {
+    let monitors: Vec<&Bundled> = match wanted {
+        Wanted::Usual => BUNDLED.iter().take(USUAL).collect(),
+        Wanted::All => BUNDLED.iter().collect(),
+        Wanted::Named(names) => {
+            if let Some(name) = names.iter().find(|name| BUNDLED.iter().all(|bundled| bundled.name != **name)) {
+                let there_is = BUNDLED.map(|bundled| bundled.name).join(", ");
+                return desk
+                    .cx
+                    .notify(format!("There is no bundled monitor {name}\nAvailable: all, {there_is}"), Tone::Error);
+            }
+            BUNDLED.iter().filter(|bundled| names.iter().any(|name| name == bundled.name)).collect()
+        }
+    };
+    for (file, text) in monitors.into_iter().flat_map(Bundled::files) {
         let id = desk.cx.write(MOUNT, &format!("{}/{file}", roster::FOLDER), text, true);
-        desk.watch.sent(id, Errand::Seed { file: file.into() });
+        desk.watch.sent(id, Errand::Seed { file });
     }
 }
 
@@ -96,7 +145,7 @@ pub fn stored(desk: &mut Desk, file: String, outcome: Result<(), FileError>) {
     if !desk.watch.errands.values().any(|errand| matches!(errand, Errand::Seed { .. })) {
         let (text, tone) = report(&std::mem::take(&mut desk.watch.seeding));
         desk.cx.notify(text, tone);
-        consent::adopt(desk, names());
+        consent::adopt(desk, BUNDLED.iter().map(|bundled| bundled.name));
     }
 }
 
@@ -126,13 +175,11 @@ mod tests {
 
     #[test]
     fn the_bundled_files_are_without_fault() {
-        for (file, text) in FILES {
-            let faults = match file.split('.').nth(1).unwrap() {
-                "monitor" => definition::parse(MOUNT, file, text).1,
-                "patterns" => patterns::parse(MOUNT, file, text).unwrap().faults,
-                _ => rules::parse(MOUNT, file, text).unwrap().faults,
-            };
-            assert_eq!(faults, [], "{file}");
+        for bundled in &BUNDLED {
+            let Bundled { name, monitor, patterns, instructions } = bundled;
+            assert_eq!(definition::parse(MOUNT, name, monitor).1, [], "{name}");
+            assert_eq!(patterns::parse(MOUNT, name, patterns).unwrap().faults, [], "{name}");
+            assert_eq!(rules::parse(MOUNT, name, instructions).unwrap().faults, [], "{name}");
         }
     }
 

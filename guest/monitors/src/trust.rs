@@ -128,11 +128,10 @@ impl Fingerprint {
 
     /// Whether it is a bundled monitor as this program has it, with its own rules or none.
     fn is_bundled(&self) -> bool {
-        let text = |name: &str| seeding::FILES.iter().find(|(file, _)| *file == name).map(|(_, text)| Hash::of(text));
-        seeding::names().any(|name| {
-            text(&format!("{name}.monitor.json")).as_ref() == Some(&self.monitor)
-                && text(&format!("{name}.patterns.json")) == self.patterns
-                && (self.rules.is_none() || text(&format!("{name}.instructions.json")) == self.rules)
+        seeding::BUNDLED.iter().any(|bundled| {
+            Hash::of(bundled.monitor) == self.monitor
+                && Some(Hash::of(bundled.patterns)) == self.patterns
+                && (self.rules.is_none() || Some(Hash::of(bundled.instructions)) == self.rules)
         })
     }
 }
@@ -243,11 +242,6 @@ mod tests {
         Fingerprint { monitor: Hash::of(monitor), patterns: Some(Hash::of(patterns)), rules: rules.map(Hash::of) }
     }
 
-    fn bundled(name: &str) -> Fingerprint {
-        let text = |end: &str| seeding::FILES.iter().find(|(file, _)| *file == format!("{name}.{end}.json")).unwrap().1;
-        fingerprint(text("monitor"), text("patterns"), Some(text("instructions")))
-    }
-
     fn words(word: Word) -> Words {
         Words::from([("m".into(), word)])
     }
@@ -277,8 +271,8 @@ mod tests {
 
     #[test]
     fn what_is_bundled_is_trusted_unless_the_user_says_no() {
-        for name in seeding::names() {
-            let now = bundled(name);
+        for seeding::Bundled { name, monitor, patterns, instructions } in seeding::BUNDLED {
+            let now = fingerprint(monitor, patterns, Some(instructions));
             assert_eq!(standing(&Words::new(), name, &now), Standing::Trusted(now.clone()));
             let without_rules = Fingerprint { rules: None, ..now.clone() };
             assert!(matches!(standing(&Words::new(), name, &without_rules), Standing::Trusted(_)));

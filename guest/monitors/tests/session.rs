@@ -222,6 +222,19 @@ fn init_writes_what_is_absent_and_leaves_alone_what_is_there() {
 }
 
 #[test]
+fn init_adds_others_by_name_and_all_on_demand() {
+    let mut host = TestHost::default();
+    start(&mut host, StartReason::New);
+    let answer = monitors(&mut host, "init scope-crepe");
+    assert!(answer.starts_with("There is no bundled monitor scope-crepe\nAvailable: all, fragility, "), "{answer}");
+    assert_eq!(files(&host), 0);
+    monitors(&mut host, "init scope-creep commit-hygiene");
+    assert_eq!(files(&host), 6);
+    monitors(&mut host, "init all");
+    assert_eq!(files(&host), 33);
+}
+
+#[test]
 fn init_says_what_could_not_be_written() {
     let mut host = TestHost::default();
     start(&mut host, StartReason::New);

@@ -85,7 +85,7 @@ fn list_says_how_to_get_monitors_where_there_are_none() {
     let before = world.tree();
     let output = world.chaperone(["monitors", "list"]).assert().success();
     let hint = String::from_utf8(output.get_output().stderr.clone()).unwrap();
-    assert_eq!(hint, "`chaperone monitors init` adds three to start with\n");
+    assert_eq!(hint, "`chaperone monitors init` adds three to start with, `init all` all eleven\n");
     assert_eq!(world.tree(), before);
 }
 

@@ -19,7 +19,7 @@ pub const HELP: &str = "\
 /monitors                                list all monitors and how they stand
 /monitors on | off                       watch again | pause all monitors for this session
 /monitors check                          say what is wrong with the monitors' files
-/monitors init                           add the bundled monitors to this project
+/monitors init [all|<name>...]           add bundled monitors to this project
 /monitors log [<name>] [<n>]             the latest judgements, with their numbers
 /monitors why <finding>                  how it came about: question, evidence, answer, what became of it
 /monitors wrong <finding>                it was no fault: count it, and add a rule

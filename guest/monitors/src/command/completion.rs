@@ -66,7 +66,7 @@ fn word_hint(word: &str) -> &'static str {
         "on" => "Watch again",
         "off" => "Pause all monitors for this session",
         "check" => "Say what is wrong with the monitors' files",
-        "init" => "Add the bundled monitors to this project",
+        "init" => "Add bundled monitors to this project: init [all|<name>…]",
         "log" => "List the latest judgements: log [name] [number]",
         "why" => "Say how a finding came about: why <finding>",
         "wrong" => "Say that a finding was no fault: wrong <finding>",

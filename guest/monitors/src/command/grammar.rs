@@ -1,5 +1,7 @@
 //! What can be typed after `/monitors`.
 
+use crate::seeding::Wanted;
+
 /// What the user asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -13,8 +15,8 @@ pub enum Command {
     Help,
     /// What is wrong with the monitors' files.
     Check,
-    /// Put the bundled monitors into the project.
-    Init,
+    /// Put bundled monitors into the project.
+    Init(Wanted),
     /// How a finding came about: its id or the beginning of it, or the number of a judgement.
     Why(String),
     /// A finding was no fault.
@@ -169,7 +171,7 @@ pub fn parse(arguments: &str, monitors: &[&str]) -> Result<Command, Misspelt> {
             "off" => Ok(Command::Off),
             "help" => Ok(Command::Help),
             "check" => Ok(Command::Check),
-            "init" => Ok(Command::Init),
+            "init" => Ok(Command::Init(wanted(rest))),
             "cost" => Ok(Command::Cost),
             "log" => log(rest),
             "why" => finding(rest, "why <finding>").map(Command::Why),
@@ -200,6 +202,14 @@ pub fn parse(arguments: &str, monitors: &[&str]) -> Result<Command, Misspelt> {
         (word, _) => return Err(Misspelt::Subcommand { word: word.into() }),
     };
     Ok(Command::Monitor { name: first.into(), verb })
+}
+
+fn wanted(names: &str) -> Wanted {
+    match split(names) {
+        ("", _) => Wanted::Usual,
+        (ALL, "") => Wanted::All,
+        _ => Wanted::Named(names.split_whitespace().map(Into::into).collect()),
+    }
 }
 
 fn edit(text: &str, name: &str) -> Result<Option<Edit>, Misspelt> {

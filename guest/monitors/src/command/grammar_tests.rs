@@ -1,6 +1,7 @@
 //! The command line's cases, in the order of the parser's rules.
 
 use super::*;
+use crate::seeding::Wanted;
 use proptest::prelude::*;
 
 const KNOWN: [&str; 3] = ["security", "style", "perf"];
@@ -29,7 +30,9 @@ fn the_words_of_the_command_mean_themselves() {
         ("on", Command::On),
         ("off", Command::Off),
         ("check", Command::Check),
-        ("init", Command::Init),
+        ("init", Command::Init(Wanted::Usual)),
+        ("init all", Command::Init(Wanted::All)),
+        ("init a  b", Command::Init(Wanted::Named(vec!["a".into(), "b".into()]))),
         ("help", Command::Help),
     ];
     for (word, command) in words {

@@ -23,7 +23,7 @@ impl Shelf {
     pub fn bundled(folder: &Path) -> Result<Self> {
         let project = Project { root: folder.into(), config_dir: folder.join(CONFIG_FOLDER) };
         let mut monitors = Monitors::open(&Config::default(), project, &setup::storage(false)?, None)?;
-        monitors.ask("init")?;
+        monitors.ask("init all")?;
         let files = monitors.files();
         let names = files.entries(&of_project("")).map_err(|error| anyhow!("no bundled monitors: {error:?}"))?;
         let file = |name: &String| -> Result<File> {

@@ -103,8 +103,12 @@ enum Verb {
         #[arg(value_parser = name)]
         name: String,
     },
-    /// Adds the bundled monitors to the project, or to the folder that --cwd names; keeps files that are there
-    Init,
+    /// Adds bundled monitors to the project, or to the folder that --cwd names; keeps files that are there
+    Init {
+        /// Which ones, or `all`; by default fragility, hedge and work-quality
+        #[arg(value_parser = name)]
+        names: Vec<String>,
+    },
     /// Says what is wrong with the files of all monitors, and where
     Check {
         /// How the output looks
@@ -203,7 +207,7 @@ pub fn monitors(arguments: &Arguments) -> Result<Status> {
         Verb::Trust { name: None } => ask(place, "trust", LOOKS),
         Verb::Trust { name: Some(name) } => ask(place, &format!("trust {name}"), REMEMBERS),
         Verb::Untrust { name } => ask(place, &format!("untrust {name}"), REMEMBERS),
-        Verb::Init => init(place),
+        Verb::Init { names } => init(names, place),
         Verb::Check { format } => check::check(&mut open(place, Root::Found, LOOKS)?, *format),
         Verb::Test(arguments) => test::test(arguments, place),
     }
@@ -218,16 +222,16 @@ fn list(place: &Place) -> Result<Status> {
         }
     }
     if files::definitions(monitors.files()).is_empty() {
-        anstream::eprintln!("`chaperone monitors init` adds three to start with");
+        anstream::eprintln!("`chaperone monitors init` adds three to start with, `init all` all eleven");
     }
     Ok(status)
 }
 
 /// A folder that is named gets the monitors itself; otherwise the project does, which may be further up.
-fn init(place: &Place) -> Result<Status> {
+fn init(names: &[String], place: &Place) -> Result<Status> {
     let root = if place.cwd.is_some() { Root::Here } else { Root::Found };
     let mut monitors = open(place, root, CHANGES)?;
-    let status = tell(&monitors.ask("init")?)?;
+    let status = tell(&monitors.ask(&format!("init {}", names.join(" ")))?)?;
     let (muted, reset) = (style::MUTED, style::RESET);
     let root = monitors.project.root.display().to_string();
     anstream::eprintln!("{muted}The project is {}{reset}", style::plain(&root));
