@@ -106,6 +106,41 @@ fn only_failures_in_a_row_set_a_plugin_aside() {
     assert_eq!(seen.notes, []);
 }
 
+#[test]
+fn a_plugin_that_answers_its_own_answers_without_end_is_set_aside_which_is_told_once_and_others_go_on() {
+    let stage = Stage::bare();
+    let mut seen = Seen::default();
+    let circling = stage.plugin("circling", stage::hostile(), stage.dry());
+    let good = stage.plugin("good", stage::hostile(), stage.dry());
+    let mut session = stage.session(vec![circling, good], Arc::new(Silence), &mut seen);
+    seen.clear();
+    session.command("hostile", "circle", &mut seen).unwrap();
+    let told = [("circling".to_owned(), Note::RanAway { hooks: 1_000 })];
+    assert_eq!(seen.notes, told);
+    assert_eq!(seen.hooks_called("stored").len(), 1_001, "the answer to the command's own write, and what followed");
+
+    seen.clear();
+    session.event(&Event::AgentEnd, &mut seen).unwrap();
+    assert_eq!(seen.hooks.iter().map(|hook| hook.plugin.as_str()).collect::<Vec<_>>(), ["good"]);
+    assert_eq!(seen.notes, []);
+    session.command("hostile", "write again", &mut seen).unwrap();
+    assert_eq!(seen.notes, told, "who asks for its command is told why nothing happens");
+}
+
+#[test]
+fn answers_that_are_due_together_are_no_chain() {
+    let stage = Stage::bare();
+    let mut seen = Seen::default();
+    let mut session = hostile(&stage, &mut seen);
+    for _ in 0..1_100 {
+        session.command("hostile", "arm 1", &mut seen).unwrap();
+    }
+    seen.clear();
+    let now = session.snapshot_mut().now;
+    session.tick(now + 1, &mut seen).unwrap();
+    assert_eq!((seen.notices().len(), seen.notes.len()), (1_100, 0));
+}
+
 // What is not granted
 
 #[test]

@@ -146,9 +146,13 @@ export interface Trouble {
 export function troubleOf(params: unknown): Trouble | undefined {
   if (!isFields(params) || !isFields(params["note"])) return undefined;
   const watcher = `The watcher ${String(params["plugin"])}`;
-  const { failed, denied, quarantined } = params["note"];
+  const { failed, denied, quarantined, ran_away: ranAway } = params["note"];
   if (isFields(quarantined)) {
     const text = `${watcher} is set aside: ${String(quarantined["failures"])} of its hooks failed in a row. /reload brings it back.`;
+    return { about: text, text };
+  }
+  if (isFields(ranAway)) {
+    const text = `${watcher} is set aside: ${String(ranAway["hooks"])} of its hooks followed from one event. /reload brings it back.`;
     return { about: text, text };
   }
   if (isFields(failed)) {

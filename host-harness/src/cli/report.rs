@@ -167,7 +167,7 @@ impl Observer for Report<'_> {
         let is_left_out = self.focus.as_ref().is_some_and(|focus| match note {
             Note::Answered { label, .. } => *label != focus.monitor,
             Note::Denied { .. } | Note::Decided { .. } => focus.share == Share::Nothing,
-            Note::Quarantined { .. } => false,
+            Note::Quarantined { .. } | Note::RanAway { .. } => false,
         });
         if is_left_out {
             return;

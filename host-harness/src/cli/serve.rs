@@ -14,7 +14,7 @@ use crate::files::Storage;
 use crate::record::Recorder;
 use crate::serve::connection::serve;
 use crate::serve::protocol::{Open, PluginInfo};
-use crate::serve::{MAX_LINE_BYTES, Models, Settings, Sidecar, Watchers};
+use crate::serve::{MAX_LINE_BYTES, Models, Settings, Sidecar, Watchers, presence};
 use crate::store::Store;
 
 #[derive(clap::Args)]
@@ -53,6 +53,7 @@ pub fn serve_on_stdio(arguments: Arguments) -> Result<Status> {
         Sidecar::new(settings),
         BufReader::with_capacity(1 << 16, std::io::stdin()),
         std::io::stdout(),
+        presence::of_stdio(),
         log,
     ));
     // What hangs in the operating system, such as the look-up of an address, ends with the process.

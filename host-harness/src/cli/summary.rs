@@ -86,7 +86,7 @@ impl Summary {
                     self.tokens.output += output;
                 }
             }
-            Note::Denied { .. } | Note::Quarantined { .. } | Note::Decided { .. } => {}
+            Note::Denied { .. } | Note::Quarantined { .. } | Note::RanAway { .. } | Note::Decided { .. } => {}
         }
     }
 }

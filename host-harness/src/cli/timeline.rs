@@ -174,6 +174,10 @@ impl Timeline {
                 let text = format!("{plugin} failed {failures} times in a row and is set aside");
                 note(out, style::ERROR, "!", &text)
             }
+            Note::RanAway { hooks } => {
+                let text = format!("{plugin} answered its own answers {hooks} times for one event and is set aside");
+                note(out, style::ERROR, "!", &text)
+            }
             // The effect that decided has been shown.
             Note::Answered { .. } | Note::Decided { .. } => Ok(()),
         }

@@ -10,13 +10,41 @@ use crate::record::{RecordedHook, RecordedResult};
 use crate::store::Left;
 use crate::transaction::{Committed, FileRead, Input};
 
+/// How many hooks of one plugin may follow from one event without waiting, beyond the answers to its first ones. Nothing
+/// sensible needs a tenth of it: a hook that is told how a write ended may write again, but not for ever.
+const CHAIN: u32 = 1_000;
+
 impl Session {
-    /// Calls the hooks that are due, and those that follow from them.
+    /// Calls the hooks that are due, and those that follow from them without waiting. A plugin whose hooks go on for
+    /// longer than [`CHAIN`] is set aside; the others still get what is due to them.
     pub(super) fn drain(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        // What is due already has been asked for by hooks that have run, and by timers: there may be as much as they like.
+        let mut left = vec![CHAIN; self.plugins.len()];
+        for (index, _) in &self.due {
+            left[*index] += 1;
+        }
         while let Some((index, event)) = self.due.pop_front() {
+            if self.plugins[index].set_aside.is_some() {
+                continue;
+            }
+            let Some(fewer) = left[index].checked_sub(1) else {
+                self.set_aside(index, Note::RanAway { hooks: CHAIN }, observer);
+                continue;
+            };
+            left[index] = fewer;
             self.run(index, &event, observer)?;
         }
         Ok(())
+    }
+
+    /// Calls a plugin no more, says why, and lets go of the tool calls that it holds.
+    fn set_aside(&mut self, index: usize, why: Note, observer: &mut dyn Observer) {
+        let plugin = &mut self.plugins[index];
+        observer.note(&plugin.name, &why);
+        plugin.set_aside = Some(why);
+        for call_id in self.holds.drop_plugin(index) {
+            observer.note(&plugin.name, &Note::Decided { call_id, refusal: None });
+        }
     }
 
     /// Runs one hook of one plugin and carries out its effects. None where it did not come to its end.
@@ -27,7 +55,7 @@ impl Session {
         observer: &mut dyn Observer,
     ) -> Result<Option<(Reply, Vec<FileRead>)>> {
         let plugin = &self.plugins[index];
-        if plugin.is_quarantined() {
+        if plugin.set_aside.is_some() {
             return Ok(None);
         }
         let snapshot = Snapshot {
@@ -91,11 +119,8 @@ impl Session {
                 Ok(Some((reply, outcome.reads)))
             }
             Err(_) => {
-                if let Some(failures) = self.plugins[index].failed() {
-                    observer.note(&self.plugins[index].name, &Note::Quarantined { failures });
-                    for call_id in self.holds.drop_plugin(index) {
-                        observer.note(&self.plugins[index].name, &Note::Decided { call_id, refusal: None });
-                    }
+                if let Some(why) = self.plugins[index].failed() {
+                    self.set_aside(index, why, observer);
                 }
                 Ok(None)
             }

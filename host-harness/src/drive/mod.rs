@@ -333,8 +333,8 @@ impl Session {
     pub fn command(&mut self, name: &str, arguments: &str, observer: &mut dyn Observer) -> Result<bool> {
         self.refresh(observer)?;
         let Some(index) = self.plugins.iter().position(|plugin| plugin.has_command(name)) else { return Ok(false) };
-        if let Some(failures) = self.plugins[index].set_aside_after() {
-            observer.note(&self.plugins[index].name, &Note::Quarantined { failures });
+        if let Some(why) = &self.plugins[index].set_aside {
+            observer.note(&self.plugins[index].name, why);
             return Ok(true);
         }
         let event = Event::Command { name: name.into(), arguments: arguments.into() };

@@ -35,6 +35,11 @@ pub enum Note {
         /// How many hooks failed one after another.
         failures: u32,
     },
+    /// Its hooks asked again and again for what is answered at once, and it is set aside until it is loaded anew.
+    RanAway {
+        /// How many hooks followed from one event.
+        hooks: u32,
+    },
     /// A tool call that was held waits no longer.
     Decided {
         /// Which one.

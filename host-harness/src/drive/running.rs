@@ -6,6 +6,7 @@ use chaperone_contract::{
     Branch, CompleteEffect, Description, Effect, Hook, Location, ModelId, ModelInfo, RequestId, Scope,
 };
 
+use super::Note;
 use crate::config::LlmGrant;
 use crate::files::{Mounts, Stamp};
 use crate::llm::allowance::Allowance;
@@ -64,6 +65,8 @@ pub struct Running {
     /// What it read to describe itself, as it was then.
     described_from: Vec<(Location, Stamp)>,
     failures: u32,
+    /// Why it is called no more, if it is not.
+    pub(super) set_aside: Option<Note>,
 }
 
 impl Running {
@@ -83,6 +86,7 @@ impl Running {
             description: None,
             described_from: Vec::new(),
             failures: 0,
+            set_aside: None,
         }
     }
 
@@ -91,14 +95,9 @@ impl Running {
         self.description.as_ref()
     }
 
-    /// Whether it failed so often that it is called no more.
-    pub fn is_quarantined(&self) -> bool {
-        self.failures >= self.quarantine_after
-    }
-
-    /// After how many failures it was set aside, if it was.
-    pub(super) fn set_aside_after(&self) -> Option<u32> {
-        self.is_quarantined().then_some(self.failures)
+    /// Why it is called no more, if it was set aside.
+    pub fn set_aside(&self) -> Option<&Note> {
+        self.set_aside.as_ref()
     }
 
     /// The id of the request that it makes next.
@@ -154,10 +153,10 @@ impl Running {
         self.history.commit(effects, branch)
     }
 
-    /// Counts a failure; says how many there were where it was the last one that is tolerated.
-    pub(super) fn failed(&mut self) -> Option<u32> {
+    /// Counts a failure. Where it was the last one that is tolerated, the plugin is to be set aside, for this reason.
+    pub(super) fn failed(&mut self) -> Option<Note> {
         self.failures += 1;
-        (self.failures == self.quarantine_after).then_some(self.failures)
+        (self.failures >= self.quarantine_after).then_some(Note::Quarantined { failures: self.failures })
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each side waits for the other: where the client does not read, the sidecar stops reading after a few lines, and
 //! keeps no more than those.
 
+use std::future::pending;
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Sidecar;
 use super::lines::{Line, read_line};
+use super::presence::Closed;
 
 /// How many lines lie between the sidecar and each thread.
 const BETWEEN: usize = 4;
@@ -17,14 +19,16 @@ const BETWEEN: usize = 4;
 /// How long a client that has closed its end may still take to read what was meant for it.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Serves until the input ends, the output breaks, or the client says that it is over. `log` gets what is not for the
-/// client.
+/// Serves until the input ends, the output breaks, or the client says that it is over. `closed` tells of both ends also
+/// while nothing is read or written; where its sender is dropped, only reading and writing tell. `log` gets what is not
+/// for the client.
 ///
 /// The threads are left alone where they hang in the operating system: they end with the process.
 pub async fn serve(
     mut sidecar: Sidecar,
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
+    mut closed: watch::Receiver<Closed>,
     mut log: impl FnMut(&str),
 ) {
     let (mut lines, mut ended) = read(input, sidecar.max_line_bytes());
@@ -38,13 +42,14 @@ pub async fn serve(
             },
             () = sidecar.next() => {}
             () = writer.closed() => break,
+            () = until(&mut closed, Closed::Output) => break,
         }
-        if !send(&mut sidecar, &mut writer, &mut ended, &mut log).await {
+        if !send(&mut sidecar, &mut writer, &mut ended, &mut closed, &mut log).await {
             break;
         }
     }
     sidecar.end();
-    send(&mut sidecar, &mut writer, &mut ended, &mut log).await;
+    send(&mut sidecar, &mut writer, &mut ended, &mut closed, &mut log).await;
     drop(writer);
     // It hangs where the client neither reads nor closes its end.
     let _ = tokio::time::timeout(GRACE, written).await;
@@ -55,14 +60,19 @@ async fn send(
     sidecar: &mut Sidecar,
     writer: &mut mpsc::Sender<String>,
     ended: &mut watch::Receiver<bool>,
+    closed: &mut watch::Receiver<Closed>,
     log: &mut impl FnMut(&str),
 ) -> bool {
     let (lines, told) = sidecar.take_output();
     told.iter().for_each(|line| log(line));
     for line in lines {
         let out_of_patience = async {
-            // An error means that the reader is gone, which is the same.
-            let _ = ended.wait_for(|ended| *ended).await;
+            // Lines that nobody takes keep the reader from the end; `closed` knows of it all the same.
+            tokio::select! {
+                // An error means that the reader is gone, which is the same.
+                _ = ended.wait_for(|ended| *ended) => {}
+                () = until(closed, Closed::Input) => {}
+            }
             tokio::time::sleep(GRACE).await;
         };
         let sent = tokio::select! {
@@ -74,6 +84,13 @@ async fn send(
         }
     }
     true
+}
+
+/// Waits until so much is closed.
+async fn until(closed: &mut watch::Receiver<Closed>, what: Closed) {
+    if closed.wait_for(|now| *now >= what).await.is_err() {
+        pending().await
+    }
 }
 
 /// Reads lines on a thread of their own. The second receiver hears of the end as soon as it is there, however many lines
@@ -177,7 +194,8 @@ mod tests {
     fn serve_lines(count: usize, output: Output) -> Output {
         let input = BufReader::with_capacity(LINE.len(), Lines { left: count, read: output.read.clone() });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        runtime.block_on(serve(sidecar(), input, output.clone(), |_| {}));
+        let (_, closed) = watch::channel(Closed::Nothing);
+        runtime.block_on(serve(sidecar(), input, output.clone(), closed, |_| {}));
         output
     }
 

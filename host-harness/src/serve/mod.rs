@@ -8,6 +8,7 @@ pub mod errors;
 mod host_provider;
 pub mod lines;
 mod outbox;
+pub mod presence;
 pub mod protocol;
 mod requests;
 #[cfg(feature = "schema")]

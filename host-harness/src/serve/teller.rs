@@ -88,6 +88,7 @@ impl Observer for Teller<'_> {
             }
             Note::Denied { effect } => HostNote::Denied { effect: effect.into() },
             Note::Quarantined { failures } => HostNote::Quarantined { failures },
+            Note::RanAway { hooks } => HostNote::RanAway { hooks },
             Note::Answered { label, usage, ok, took } => {
                 let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
                 HostNote::Answered { label, usage, ok, took_ms }

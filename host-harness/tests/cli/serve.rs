@@ -422,3 +422,13 @@ fn a_client_that_reads_no_more_ends_it_although_stdin_is_open() {
     writeln!(to_sidecar, "nonsense").unwrap();
     assert!(wait(sidecar).success());
 }
+
+// Elsewhere it may have to write something to know.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_that_reads_no_more_ends_it_although_nobody_says_anything() {
+    let world = World::with_monitors();
+    let (sidecar, _to_sidecar, from_sidecar) = in_other_hands(&world);
+    drop(from_sidecar);
+    assert!(wait(sidecar).success());
+}

@@ -3,6 +3,7 @@
 mod chaos;
 mod damage;
 mod document;
+mod ends;
 mod models;
 mod restarts;
 mod schema;

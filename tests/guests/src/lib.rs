@@ -17,6 +17,10 @@ struct Calls {
     count: u32,
 }
 
+/// Whether it writes again whenever it has written.
+#[derive(Default, Serialize, Deserialize)]
+struct Circling(bool);
+
 impl Plugin for Hostile {
     fn describe(_: &mut Context) -> Description {
         let command = Command { name: "hostile".into(), description: "Misbehaves".into() };
@@ -74,6 +78,10 @@ impl Plugin for Hostile {
 
     fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
         cx.notify(format!("stored {id}: {outcome:?}"), Tone::Normal);
+        let Circling(circling) = cx.state(Scope::Session);
+        if circling {
+            cx.write("workspace", "circle", "round and round", false);
+        }
     }
 
     fn timer_fired(cx: &mut Context, id: RequestId) {
@@ -149,6 +157,10 @@ impl Plugin for Hostile {
             }
             "write" => {
                 cx.write("workspace", argument, "owned", false);
+            }
+            "circle" => {
+                cx.set_state(Scope::Session, &Circling(true));
+                cx.write("workspace", "circle", argument, false);
             }
             other => cx.notify(format!("nothing to do for {other}"), Tone::Muted),
         }

@@ -103,10 +103,12 @@ test("a watcher in trouble is spoken of once", async () => {
   note({ answered: { label: "guard", usage: null, ok: true, took_ms: 3 } });
   note({ denied: { effect: "inject" } });
   note({ quarantined: { failures: 5 } });
+  note({ ran_away: { hooks: 1000 } });
   assert.deepEqual(pi.notified, [
     "warning: The watcher guard failed at turn_end: trapped",
     "warning: The watcher guard may not inject; its grants in chaperone.toml say what it may.",
     "warning: The watcher guard is set aside: 5 of its hooks failed in a row. /reload brings it back.",
+    "warning: The watcher guard is set aside: 1000 of its hooks followed from one event. /reload brings it back.",
   ]);
 });
 

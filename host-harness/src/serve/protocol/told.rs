@@ -126,6 +126,12 @@ pub enum HostNote {
         /// How many failed.
         failures: u32,
     },
+    /// Hooks asked again and again for what is answered at once, so that the plugin is set aside until the session is
+    /// opened anew.
+    RanAway {
+        /// How many followed from one event.
+        hooks: u32,
+    },
     /// A model call came to its end.
     Answered {
         /// What it was for.
