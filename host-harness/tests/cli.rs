@@ -8,6 +8,8 @@ mod check;
 mod eval;
 #[path = "cli/judge_cases.rs"]
 mod judge_cases;
+#[path = "cli/monitor_cases.rs"]
+mod monitor_cases;
 #[path = "cli/monitors.rs"]
 mod monitors;
 #[path = "cli/output.rs"]
