@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use chaperone_contract::{Effect, Event, Mode, Notice, Scope, StartReason, Tone};
@@ -13,6 +14,9 @@ use crate::files::{Change, Mounts, Storage};
 use crate::project::{self, Project};
 
 const COMMAND: &str = "monitors";
+
+/// How long a hook may run at least: no agent waits for it, and the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Which folder is the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +81,10 @@ impl Monitors {
             None => &config.plugins,
         };
         for candidate in candidates {
-            let plugins = setup::plugins(config, std::slice::from_ref(&candidate.name), &project, storage)?;
+            let mut plugins = setup::plugins(config, std::slice::from_ref(&candidate.name), &project, storage)?;
+            for plugin in &mut plugins {
+                plugin.limits.time = plugin.limits.time.max(PATIENCE);
+            }
             let now = jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0);
             let snapshot = setup::snapshot("monitors", &project, Mode::OneShot, now);
             let memory = memory.clone();
