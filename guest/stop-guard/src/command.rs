@@ -37,16 +37,14 @@ pub fn run(desk: &mut Desk, arguments: &str) {
     }
 }
 
-/// The user has answered a dialog. There is none but the panel.
+/// The user has answered a dialog. There is none but the panel, which stays open through its changes: asking anew would
+/// put a second one beside it.
 pub fn answered(desk: &mut Desk, answer: Answer) {
     match answer {
         Answer::Changed((key, text)) => {
             match settings::field(&key).map(|field| (field, settings::entered(field, &text))) {
                 Some((field, Ok(value))) => change(desk, field, &value, true),
-                Some((_, Err(fault))) => {
-                    tell(desk, fault, Tone::Error);
-                    open_panel(desk);
-                }
+                Some((_, Err(fault))) => tell(desk, fault, Tone::Error),
                 None => desk.cx.log(Level::Warn, format!("the panel has no line `{key}`")),
             }
         }
@@ -72,9 +70,6 @@ pub fn stored(desk: &mut Desk, id: RequestId, outcome: Result<(), FileError>) {
                 tell_changed(desk, &config, field);
             }
         }
-    }
-    if change.in_panel {
-        open_panel(desk);
     }
 }
 

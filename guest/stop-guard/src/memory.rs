@@ -75,7 +75,7 @@ pub struct Stop {
 pub struct Change {
     /// The field's name.
     field: String,
-    /// It was made in the settings panel, which opens again afterwards.
+    /// It was made in the settings panel, which shows it already.
     pub in_panel: bool,
 }
 

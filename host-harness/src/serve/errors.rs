@@ -87,7 +87,12 @@ pub fn read<'raw, T: serde::Deserialize<'raw>>(what: &str, raw: Option<&'raw Raw
         let inner = error.into_inner();
         let told = inner.to_string();
         let told = told.rsplit_once(" at line ").map_or(told.as_str(), |(told, _)| told);
-        let told = if inner.is_data() { told.to_owned() } else { format!("cannot be read: {told}") };
+        let told = match told {
+            _ if inner.is_data() => told.to_owned(),
+            // The line is JSON: what is missing here is one of several variants, not any value.
+            "expected value" => "must be a text, or an object with one member".to_owned(),
+            told => format!("cannot be read: {told}"),
+        };
         Fault::new(Code::InvalidParams, format!("{path}: {told}"))
     })
 }

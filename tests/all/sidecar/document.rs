@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chaperone::project::CONFIG_FOLDER;
 use chaperone::serve::{FindWatchers, Watchers};
 use chaperone_tests::stage::{self, Pipe, Stage};
 use serde_json::Value;
@@ -54,9 +55,16 @@ fn fits(said: &Value, line: &Value) -> bool {
     }
 }
 
-/// The bundled monitors watch, whatever folder the document names.
+/// The monitors that `chaperone monitors init` adds unasked watch, whatever folder the document names.
 fn monitors() -> FindWatchers {
-    let stage = Arc::new(Stage::with_bundled_monitors());
+    let stage = Arc::new(Stage::bare());
+    for name in ["fragility", "hedge", "work-quality"] {
+        for kind in ["monitor", "patterns", "instructions"] {
+            let file = format!("{name}.{kind}.json");
+            let text = std::fs::read_to_string(format!("{}/{file}", stage::EXAMPLES)).unwrap();
+            stage.put(&format!("{CONFIG_FOLDER}/monitors/{file}"), &text);
+        }
+    }
     Box::new(move |_, models| {
         let mut plugin = stage.plugin("monitors", stage::monitors(), stage.disk());
         plugin.source = "builtin:monitors".into();

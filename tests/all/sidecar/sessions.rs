@@ -47,6 +47,10 @@ async fn what_cannot_be_served_is_refused_with_its_place_and_the_session_goes_on
     assert_eq!(code, -32602);
     assert_eq!(told, "params.entries[1].timestamp: invalid value: integer `-1`, expected u64");
     assert_eq!(pipe.refused("session/append", json!([])).await, (-32602, "params: must be an object".into()));
+    for no_variant in [json!(5), json!(null), json!([])] {
+        let told = "params.event: must be a text, or an object with one member";
+        assert_eq!(pipe.refused("session/event", event(no_variant)).await, (-32602, told.into()));
+    }
     let late = json!({"session": "s", "event": "agent_end", "circumstances": {"now": 1u64 << 53}});
     assert!(pipe.refused("session/event", late).await.1.starts_with("params.circumstances.now: "));
 
