@@ -48,6 +48,7 @@ $(TOOLS)/bin/%:
 ## bench: what hooks cost; prints the figures of README's table
 bench: toolchain
 	$(CARGO) bench --package chaperone-tests
+	$(CARGO) bench --package chaperone --bench hook
 
 clean:
 	$(CARGO) clean

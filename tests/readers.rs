@@ -8,6 +8,10 @@ use std::sync::LazyLock;
 use chaperone::cases;
 use chaperone::config::Config;
 use chaperone::files::{Folder, Grant, Mounts, Overlay, Storage};
+use chaperone::hosts::event::{LastWords, Moment};
+use chaperone::hosts::told::{News, Told};
+use chaperone::hosts::transcript::Whose;
+use chaperone::hosts::{self, Host};
 use chaperone::llm::script::Script;
 use chaperone::replay::{ReplayError, replay};
 use chaperone::session::{self, Leaf, Step, TimedStep};
@@ -39,6 +43,64 @@ pub fn session(bytes: &[u8]) {
         assert!(steps.is_sorted_by_key(|step| step.at), "time does not run backwards");
     }
     let _ = recorded.branch(&Leaf::Id("no-such-entry".into())).map_err(|error| error.to_string());
+}
+
+/// A transcript of Claude Code, and what there is to tell of it.
+pub fn claude_code(bytes: &[u8]) {
+    transcript(Host::ClaudeCode, bytes);
+}
+
+/// A rollout of Codex, and what there is to tell of it.
+pub fn codex(bytes: &[u8]) {
+    transcript(Host::Codex, bytes);
+}
+
+/// A chat file of Gemini CLI, and what there is to tell of it.
+pub fn gemini_cli(bytes: &[u8]) {
+    transcript(Host::GeminiCli, bytes);
+}
+
+/// Reads a transcript as it stands, and as it stood when half of it was written. What has joined the branch for the
+/// watchers joins it once.
+fn transcript(host: Host, bytes: &[u8]) {
+    let text = text(bytes);
+    let half = text.char_indices().nth(text.chars().count() / 2).map_or("", |(at, _)| &text[..at]);
+    let stop = Moment::Stop { words: LastWords::Last("That was all.".into()), sent_back: false };
+    let mut told = Told::default();
+    for (part, whose) in [(half, Whose::Main), (&text, Whose::Main), (&text, Whose::Subagent)] {
+        let read = host.transcript(part, 0, whose);
+        let _ = read.report.to_string();
+        let news = told.news(read.entries, &stop, 0);
+        for step in &news.steps {
+            if let Step::Append(entry) = &step.step {
+                assert!(!news.known.contains(&entry.id) || has_twins(&news), "an entry joins a branch once");
+            }
+        }
+    }
+    let _ = host.event(&text);
+}
+
+/// Whether two entries have one id, since whoever wrote the file gave it twice.
+fn has_twins(news: &News) -> bool {
+    let steps = news.steps.iter().filter_map(|step| match &step.step {
+        Step::Append(entry) => Some(entry.id.as_str()),
+        _ => None,
+    });
+    let ids: Vec<&str> = news.known.entries().iter().map(|entry| entry.id.as_str()).chain(steps).collect();
+    let once: std::collections::BTreeSet<_> = ids.iter().collect();
+    once.len() < ids.len()
+}
+
+/// The settings of a host: what was put in can be taken out.
+pub fn settings(bytes: &[u8]) {
+    let text = text(bytes);
+    for host in Host::ALL {
+        let command = format!("/opt/chaperone hook {}", host.name());
+        let Ok(with) = hosts::settings::install(Some(&text), host, &command) else { continue };
+        assert_eq!(hosts::settings::install(Some(&with), host, &command).as_ref(), Ok(&with), "twice is once");
+        let without = hosts::settings::uninstall(&with, host).expect("what was written can be read");
+        assert!(!without.contains(&command) || text.contains(&command));
+    }
 }
 
 /// `chaperone.toml`.

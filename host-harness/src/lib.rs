@@ -9,6 +9,7 @@ pub mod config;
 pub mod drive;
 pub mod engine;
 pub mod files;
+pub mod hosts;
 pub mod llm;
 pub mod plugin;
 pub mod project;

@@ -6,12 +6,12 @@ mod traces;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chaperone_contract::{EntryId, RequestId, Scope};
 use etcetera::BaseStrategy as _;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 pub use requests::{Awaited, Requests};
 
@@ -20,7 +20,7 @@ use crate::state::History;
 pub use traces::{CallTrace, Kept, StoredTraces};
 
 /// The version of the tables, kept in the file itself.
-const SCHEMA: i64 = 3;
+const SCHEMA: i64 = 4;
 
 const STATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS state (
     plugin TEXT NOT NULL,
@@ -32,12 +32,26 @@ const STATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS state (
     PRIMARY KEY (plugin, scope, owner, entry)
 ) WITHOUT ROWID";
 
+/// Where a process left a session that the next one goes on with, as JSON.
+const PAUSED_TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS paused (session TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID";
+
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The states of all plugins.
 pub struct Store {
     connection: Mutex<Connection>,
+    /// What is kept back until it is settled; none: everything is written at once.
+    held: Mutex<Option<Vec<Held>>>,
+}
+
+/// What one hook left behind, kept back.
+struct Held {
+    owner: Owner,
+    leaf: Option<EntryId>,
+    changed: Vec<(Scope, Arc<[u8]>)>,
+    requests: Requests,
 }
 
 /// Why states cannot be read or written.
@@ -111,8 +125,16 @@ impl Store {
 
     fn with(mut connection: Connection) -> Result<Self, StoreError> {
         connection.busy_timeout(PATIENCE)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // A process that lives for one hook opens the store each time: what is there already is not written again.
+        if connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? != SCHEMA {
+            Self::make_tables(&mut connection)?;
+        }
+        Ok(Self { connection: Mutex::new(connection), held: Mutex::new(None) })
+    }
+
+    fn make_tables(connection: &mut Connection) -> Result<(), StoreError> {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
         // Two processes that open a new file at the same time must not both make the tables.
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -123,10 +145,10 @@ impl Store {
             transaction.execute_batch(STATE_TABLE)?;
             transaction.execute_batch(requests::TABLES)?;
             transaction.execute_batch(traces::TABLES)?;
+            transaction.execute_batch(PAUSED_TABLE)?;
             transaction.pragma_update(None, "user_version", SCHEMA)?;
         }
-        transaction.commit()?;
-        Ok(Self { connection: Mutex::new(connection) })
+        Ok(transaction.commit()?)
     }
 
     /// Everything that a plugin remembers; the branch's current value is picked by [`History::follow`].
@@ -134,7 +156,7 @@ impl Store {
     /// # Errors
     /// As [`StoreError`] says.
     pub fn history(&self, owner: &Owner) -> Result<History, StoreError> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = self.connection();
         let single = |scope: Scope| -> Result<Option<Arc<[u8]>>, StoreError> {
             let mut query =
                 connection.prepare_cached("SELECT value FROM state WHERE plugin = ?1 AND scope = ?2 AND owner = ?3")?;
@@ -161,7 +183,7 @@ impl Store {
     /// # Errors
     /// As [`StoreError`] says.
     pub fn requests(&self, owner: &Owner) -> Result<(Vec<(RequestId, Awaited)>, RequestId), StoreError> {
-        requests::read(&self.connection.lock().unwrap_or_else(PoisonError::into_inner), owner)
+        requests::read(&self.connection(), owner)
     }
 
     /// Copies what a plugin has in one session, and waits for there, to another: the value of the session, and those of
@@ -170,7 +192,7 @@ impl Store {
     /// # Errors
     /// As [`StoreError`] says.
     pub fn fork(&self, from: &Owner, to: &Owner, shared: &HashSet<&EntryId>) -> Result<(), StoreError> {
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection();
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let has_some: bool = transaction.query_row(
             "SELECT EXISTS (SELECT 1 FROM state WHERE plugin = ?1 AND owner = ?2 AND scope <> 'project')
@@ -203,21 +225,60 @@ impl Store {
         if changed.is_empty() && requests.is_empty() {
             return Ok(());
         }
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        requests.write(&transaction, owner)?;
-        for (scope, value) in *changed {
-            let entry = match scope {
-                Scope::Branch => leaf.map_or("", String::as_str),
-                Scope::Session | Scope::Project => "",
-            };
-            transaction
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO state (plugin, scope, owner, entry, value) VALUES (?1, ?2, ?3, ?4, ?5)",
-                )?
-                .execute(params![owner.plugin, scope.name(), owner.of(*scope), entry, &value[..]])?;
+        if let Some(held) = self.held().as_mut() {
+            held.push(Held {
+                owner: owner.clone(),
+                leaf: leaf.cloned(),
+                changed: changed.to_vec(),
+                requests: (*requests).clone(),
+            });
+            return Ok(());
         }
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        left.write(&transaction, owner)?;
         Ok(transaction.commit()?)
+    }
+
+    /// From here on, what hooks leave behind is kept back until it is settled, and lost if the process ends before: all
+    /// hooks of a process count together, or none.
+    pub fn hold(&self) {
+        self.held().get_or_insert_default();
+    }
+
+    /// Writes what was kept back, and where the session was left, all or nothing.
+    ///
+    /// # Errors
+    /// As [`StoreError`] says.
+    pub fn settle(&self, session: &str, paused: &str) -> Result<(), StoreError> {
+        let all = self.held().take().unwrap_or_default();
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        for Held { owner, leaf, changed, requests } in &all {
+            Left { leaf: leaf.as_ref(), changed, requests }.write(&transaction, owner)?;
+        }
+        transaction
+            .prepare_cached("INSERT OR REPLACE INTO paused (session, value) VALUES (?1, ?2)")?
+            .execute(params![session, paused])?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Where a session was left.
+    ///
+    /// # Errors
+    /// As [`StoreError`] says.
+    pub fn paused(&self, session: &str) -> Result<Option<String>, StoreError> {
+        let connection = self.connection();
+        let mut query = connection.prepare_cached("SELECT value FROM paused WHERE session = ?1")?;
+        Ok(query.query_row(params![session], |row| row.get(0)).optional()?)
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Vec<Held>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -230,6 +291,24 @@ pub struct Left<'l> {
     pub changed: &'l [(Scope, Arc<[u8]>)],
     /// What it asked for, and what was answered with it.
     pub requests: &'l Requests,
+}
+
+impl Left<'_> {
+    fn write(&self, transaction: &Transaction<'_>, owner: &Owner) -> Result<(), StoreError> {
+        self.requests.write(transaction, owner)?;
+        for (scope, value) in self.changed {
+            let entry = match scope {
+                Scope::Branch => self.leaf.map_or("", String::as_str),
+                Scope::Session | Scope::Project => "",
+            };
+            transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO state (plugin, scope, owner, entry, value) VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![owner.plugin, scope.name(), owner.of(*scope), entry, &value[..]])?;
+        }
+        Ok(())
+    }
 }
 
 impl Owner {

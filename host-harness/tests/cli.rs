@@ -6,6 +6,8 @@
 mod check;
 #[path = "cli/eval.rs"]
 mod eval;
+#[path = "cli/hook.rs"]
+mod hook;
 #[path = "cli/judge_cases.rs"]
 mod judge_cases;
 #[path = "cli/monitor_cases.rs"]

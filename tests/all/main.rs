@@ -9,6 +9,7 @@ mod example;
 mod faults;
 mod guards;
 mod hostile;
+mod hosts;
 mod readers;
 mod sessions;
 mod sidecar;

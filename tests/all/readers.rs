@@ -141,6 +141,37 @@ fn sessions() {
     survives(readers::session, &bundled("sessions", ".jsonl"));
 }
 
+/// What hosts wrote in the recorded sessions of the program's own tests.
+fn of_host(host: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host-harness/tests/cli/hosts").join(host);
+    ["transcript.jsonl", "events.jsonl"].map(|file| std::fs::read(folder.join(file)).unwrap()).into()
+}
+
+#[test]
+fn transcripts_of_claude_code() {
+    survives(readers::claude_code, &of_host("claude-code"));
+}
+
+#[test]
+fn rollouts_of_codex() {
+    survives(readers::codex, &of_host("codex"));
+}
+
+#[test]
+fn chat_files_of_gemini_cli() {
+    survives(readers::gemini_cli, &of_host("gemini-cli"));
+}
+
+#[test]
+fn settings_of_hosts() {
+    let files = [
+        "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]\n  }\n}\n",
+        "{\"hooks\":{\"AfterAgent\":[{\"hooks\":[{\"command\":\"/opt/chaperone hook gemini-cli\"}]}]},\"a\":[1,2]}",
+        "{}",
+    ];
+    survives(readers::settings, &files.map(Vec::from));
+}
+
 #[test]
 fn configurations() {
     const FULL: &str = r#"

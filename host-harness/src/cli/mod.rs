@@ -3,6 +3,7 @@
 mod diff;
 mod eval;
 mod focus;
+mod hook;
 mod json;
 mod monitors;
 mod remember;
@@ -40,6 +41,8 @@ enum Command {
     Monitors(monitors::Arguments),
     /// Measures how well a watcher judges, on labelled transcripts
     Eval(eval::Arguments),
+    /// Watches agents that run a command for each hook: Claude Code, Codex, Gemini CLI
+    Hook(hook::Arguments),
 }
 
 /// How a command went that ran to its end.
@@ -51,15 +54,25 @@ enum Status {
     Failed,
 }
 
-/// Runs the program on its arguments. Exits with 0 when it ran, 1 when something failed, 2 for wrong usage.
+/// Runs the program on its arguments. Exits with 0 when it ran, 1 when something failed, 2 for wrong usage; as a hook of
+/// an agent always with 0, so that the agent goes on.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if hook::is_run_by_host(std::env::args_os()) => {
+            // To the hosts, the code for wrong usage means that what is about to happen must not.
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => error.exit(),
+    };
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Serve(arguments) => serve::serve_on_stdio(arguments),
         Command::Monitors(arguments) => monitors::monitors(&arguments),
         Command::Eval(arguments) => eval::eval(&arguments),
+        Command::Hook(arguments) => hook::hook(arguments),
     };
     match result {
         Ok(Status::Fine) => ExitCode::SUCCESS,

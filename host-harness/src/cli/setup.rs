@@ -20,7 +20,7 @@ use crate::store::Store;
 use crate::transaction::Limits;
 
 /// What the command line says about who answers model calls.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub struct Judge {
     /// Who answers model calls
     #[arg(long, value_enum)]
@@ -54,6 +54,22 @@ impl Judge {
         self.model.clone().map(|model| ModelId { provider: provider.name().into(), model })
     }
 
+    /// What contradicts itself.
+    pub fn contradiction(&self) -> Option<&'static str> {
+        let is_other = self.provider.is_some_and(|name| name != ProviderName::Script);
+        (self.script.is_some() && is_other).then_some("--script belongs to the provider `script`")
+    }
+
+    /// Whether somebody is named, here or in the configuration.
+    pub fn names_somebody(&self, config: &Config) -> bool {
+        self.provider.is_some() || self.script.is_some() || config.llm.provider.is_some()
+    }
+
+    /// As it is, with this provider.
+    pub fn asking(self, provider: ProviderName) -> Self {
+        Self { provider: Some(provider), ..self }
+    }
+
     /// Ends the program, or fails, where what it says cannot be meant: before anybody depends on it.
     pub fn check(&self) -> Result<()> {
         if let Some(script) = &self.script {
@@ -63,8 +79,8 @@ impl Judge {
     }
 
     fn read_script(&self, script: &Path) -> Result<Script> {
-        if self.provider.is_some_and(|name| name != ProviderName::Script) {
-            super::usage("--script belongs to the provider `script`");
+        if let Some(contradiction) = self.contradiction() {
+            super::usage(contradiction);
         }
         match Script::read(script) {
             Err(error @ ScriptError::Read { .. }) => bail!("{error}; --script takes a YAML file of answers"),

@@ -105,7 +105,7 @@ impl Session {
                 "this plugin is not granted {}/{}; grant it under `llm.models`",
                 model.provider, model.model
             ))),
-            _ => self.ledger.admit(&plugin.name),
+            _ => self.ledger.admit(&plugin.name).and(if self.gave_up { Err(LlmError::TimedOut) } else { Ok(()) }),
         };
         let asked = self.memory.as_ref().map(|_| {
             let model = request.model.clone().or_else(|| session_model.clone());

@@ -94,7 +94,7 @@ impl Session {
         };
         let effects = outcome.result.as_ref().map(|committed| committed.effects.as_slice()).unwrap_or_default();
         let changed = match &outcome.result {
-            Ok(_) => self.plugins[index].succeeded(effects, &self.branch),
+            Ok(_) => self.plugins[index].succeeded(event, effects, &self.branch),
             Err(_) => Vec::new(),
         };
         if let Some(memory) = &self.memory {

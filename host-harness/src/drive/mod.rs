@@ -7,6 +7,7 @@ mod effects;
 mod holds;
 mod hooks;
 mod observer;
+mod pause;
 mod requests;
 mod running;
 mod setup;
@@ -24,6 +25,7 @@ use tokio::task::{AbortHandle, JoinSet};
 pub use bound::LONGEST_TEXT;
 pub use holds::LONGEST_HOLD_MS;
 pub use observer::{HookRun, Note, Observer};
+pub use pause::Paused;
 pub use running::{Grants, Running};
 pub use setup::{Dialogs, Extent, Memory, Setup};
 pub use waiting::Arrival;
@@ -60,6 +62,8 @@ pub struct Session {
     memory: Option<Memory>,
     /// Answers that go into the traces, until the hooks that hear of them have run.
     answered: BTreeMap<Ticket, Box<CallTrace>>,
+    /// Calls are not waited for any more.
+    gave_up: bool,
 }
 
 /// Why a session cannot go on: what it does can no longer be kept.
@@ -100,7 +104,7 @@ struct Ended {
 impl Session {
     /// Begins a session and asks every plugin what it is.
     pub fn new(setup: Setup, observer: &mut dyn Observer) -> Result<Self> {
-        let Setup { snapshot, branch, mut plugins, provider, judge, dialogs, recorder, memory } = setup;
+        let Setup { snapshot, branch, mut plugins, provider, judge, dialogs, recorder, memory, paused } = setup;
         let mut awaited = Vec::new();
         if let Some(memory) = &memory {
             for plugin in &mut plugins {
@@ -116,8 +120,9 @@ impl Session {
             plugin.history.follow(&branch);
         }
         let mut ledger = Ledger::default();
-        for plugin in &plugins {
+        for plugin in &mut plugins {
             ledger.allow(&plugin.name, plugin.grants.allowance());
+            paused.resume(plugin, &mut ledger);
         }
         let models = provider.models();
         for plugin in &mut plugins {
@@ -125,7 +130,7 @@ impl Session {
         }
         let mut session = Self {
             snapshot,
-            branch: Arc::new(branch),
+            branch: Arc::new(branch.entries().iter().cloned().map(bound::entry).collect()),
             plugins,
             provider,
             judge,
@@ -141,6 +146,7 @@ impl Session {
             recorder,
             memory,
             answered: BTreeMap::new(),
+            gave_up: false,
         };
         if let Some(recorder) = &mut session.recorder {
             recorder.session(&session.snapshot.session_id, session.plugins.iter().map(Running::recorded).collect())?;
@@ -172,6 +178,20 @@ impl Session {
         &self.branch
     }
 
+    /// The hooks that any plugin asked for.
+    pub fn hooks(&self) -> Vec<Hook> {
+        let descriptions = self.plugins.iter().filter_map(Running::description);
+        let mut hooks: Vec<Hook> = descriptions.flat_map(|description| description.hooks.iter().copied()).collect();
+        hooks.sort();
+        hooks.dedup();
+        hooks
+    }
+
+    /// Whether a plugin has the command `/name`.
+    pub fn has_command(&self, name: &str) -> bool {
+        self.plugins.iter().any(|plugin| plugin.has_command(name))
+    }
+
     /// Calls and tokens so far.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -184,13 +204,22 @@ impl Session {
     pub async fn feed(&mut self, step: &TimedStep, observer: &mut dyn Observer) -> Result<()> {
         self.advance(step.at, observer)?;
         self.quiet(observer).await?;
+        self.tell(step, observer)?;
+        self.quiet(observer).await
+    }
+
+    /// Feeds one step of a session that goes on, and waits for nothing. The session's clock stays as it is.
+    ///
+    /// # Errors
+    /// Where the recording or the store cannot be written.
+    pub fn tell(&mut self, step: &TimedStep, observer: &mut dyn Observer) -> Result<()> {
         self.snapshot.idle = step.idle;
         match &step.step {
             Step::Append(entry) => self.append(entry.clone())?,
             Step::Model(model) => self.snapshot.model = Some(model.clone()),
             Step::Event(event) => _ = self.event(event, observer)?,
         }
-        self.quiet(observer).await
+        Ok(())
     }
 
     /// Puts an entry behind the leaf. Texts of more than [`LONGEST_TEXT`] are cut in their middle.

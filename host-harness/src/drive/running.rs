@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chaperone_contract::{
-    Branch, CompleteEffect, Description, Effect, Hook, Location, ModelId, ModelInfo, RequestId, Scope,
+    Branch, CompleteEffect, Description, Effect, Event, Hook, Location, ModelId, ModelInfo, RequestId, Scope,
 };
 
 use super::Note;
@@ -100,6 +100,20 @@ impl Running {
         self.set_aside.as_ref()
     }
 
+    /// How many of its hooks failed one after another, up to now; of one that was set aside, enough for it to stay so.
+    pub(super) fn failures(&self) -> u32 {
+        match self.set_aside {
+            Some(_) => self.failures.max(self.quarantine_after),
+            None => self.failures,
+        }
+    }
+
+    /// It failed so often before this process began.
+    pub(super) fn resume_failures(&mut self, failures: u32) {
+        self.failures = failures;
+        self.set_aside = (failures >= self.quarantine_after).then_some(Note::Quarantined { failures });
+    }
+
     /// The id of the request that it makes next.
     pub fn next_request(&self) -> RequestId {
         self.next_request
@@ -147,8 +161,11 @@ impl Running {
     }
 
     /// Keeps what a hook set, and returns it.
-    pub(super) fn succeeded(&mut self, effects: &[Effect], branch: &Branch) -> Vec<(Scope, Arc<[u8]>)> {
-        self.failures = 0;
+    pub(super) fn succeeded(&mut self, event: &Event, effects: &[Effect], branch: &Branch) -> Vec<(Scope, Arc<[u8]>)> {
+        // That it can say what it is does not mean that it works: each process that goes on with a session asks.
+        if *event != Event::Describe {
+            self.failures = 0;
+        }
         self.next_request += effects.iter().filter(|effect| request_id(effect).is_some()).count() as RequestId;
         self.history.commit(effects, branch)
     }

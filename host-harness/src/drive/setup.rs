@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chaperone_contract::*;
 
-use super::Running;
+use super::{Paused, Running};
 use crate::llm::Provider;
 use crate::record::Recorder;
 use crate::state::History;
@@ -29,6 +29,8 @@ pub struct Setup {
     pub recorder: Option<Recorder>,
     /// Where states are kept; none: they end with the session.
     pub memory: Option<Memory>,
+    /// Where another process left the session, beside what is in the memory.
+    pub paused: Paused,
 }
 
 /// What becomes of the questions that plugins ask the user.
@@ -74,6 +76,7 @@ impl Setup {
             dialogs: Dialogs::Unavailable,
             recorder: None,
             memory: None,
+            paused: Paused::default(),
         }
     }
 }

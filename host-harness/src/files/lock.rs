@@ -11,6 +11,7 @@ use etcetera::BaseStrategy;
 /// How long to wait for another process that changes the same file.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BETWEEN_TRIES: Duration = Duration::from_millis(2);
+const LONGEST_BETWEEN_TRIES: Duration = Duration::from_millis(32);
 
 /// The folder of the lock files: one for each file that was ever changed, empty, named after a hash of its path. They
 /// stay, since removing one would let two processes hold "the same" lock.
@@ -53,8 +54,16 @@ impl Locks {
 
     /// Waits for the lock of the file at `path`, which has no symlinks; it is held until the result is dropped.
     pub(super) fn hold(&self, path: &Path) -> io::Result<Lock> {
-        let file = self.open(&short_hash(path))?;
-        let deadline = Instant::now() + self.patience;
+        self.hold_until(path, Instant::now() + self.patience)
+    }
+
+    /// Waits for the lock of this name until the deadline; it is held until the result is dropped.
+    ///
+    /// # Errors
+    /// Where another process still has it then, or the lock file cannot be made.
+    pub fn hold_until(&self, name: &Path, deadline: Instant) -> io::Result<Lock> {
+        let file = self.open(&short_hash(name))?;
+        let mut pause = BETWEEN_TRIES;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Lock(file)),
@@ -62,8 +71,10 @@ impl Locks {
                 Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
                     return Err(io::Error::new(io::ErrorKind::TimedOut, "another process has locked it"));
                 }
-                Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
+                Err(TryLockError::WouldBlock) => thread::sleep(pause),
             }
+            // Where many wait for long, their tries must not keep the one that works from working.
+            pause = (pause * 2).min(LONGEST_BETWEEN_TRIES);
         }
     }
 
@@ -75,7 +86,7 @@ impl Locks {
 
 /// A lock that is held; closing its file lets it go.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "held, never read")] File);
+pub struct Lock(#[expect(dead_code, reason = "held, never read")] File);
 
 fn short_hash(path: &Path) -> String {
     blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex()[..32].to_owned()

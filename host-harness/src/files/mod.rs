@@ -22,7 +22,7 @@ use chaperone_contract::{FileError, Location};
 
 pub use disk::SIZE_LIMIT;
 pub use grant::{Access, BadGlob, Globs, Grant};
-pub use lock::Locks;
+pub use lock::{Lock, Locks};
 pub use overlay::Overlay;
 pub use place::Folder;
 pub use storage::Storage;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use chaperone_contract::{LlmError, Usage};
+use serde::{Deserialize, Serialize};
 
 /// The limits that a plugin's manifest grants; `None` stands for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,8 +16,17 @@ pub struct Allowance {
     pub tokens_per_session: Option<u64>,
 }
 
+/// What a plugin has spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Calls since the turn started.
+    pub calls_this_turn: u32,
+    /// Everything since the session began.
+    pub totals: Totals,
+}
+
 /// Counts of calls and tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Calls that were admitted, whatever came of them.
     pub calls: u64,
@@ -64,8 +74,7 @@ pub struct Ledger {
 #[derive(Clone, Debug, Default)]
 struct Account {
     allowance: Allowance,
-    calls_this_turn: u32,
-    totals: Totals,
+    spent: Spent,
 }
 
 impl Ledger {
@@ -77,22 +86,32 @@ impl Ledger {
     /// A turn of the agent started: every plugin has its calls again.
     pub fn turn_started(&mut self) {
         for account in self.accounts.values_mut() {
-            account.calls_this_turn = 0;
+            account.spent.calls_this_turn = 0;
         }
+    }
+
+    /// What a plugin has spent, for a process that goes on with the session.
+    pub fn spent(&self, plugin: &str) -> Spent {
+        self.accounts.get(plugin).map(|account| account.spent).unwrap_or_default()
+    }
+
+    /// Sets what a plugin has spent in an earlier process.
+    pub fn resume(&mut self, plugin: &str, spent: Spent) {
+        self.account(plugin).spent = spent;
     }
 
     /// Counts one call of a plugin, or refuses it with [`LlmError::AllowanceSpent`].
     pub fn admit(&mut self, plugin: &str) -> Result<(), LlmError> {
         let account = self.account(plugin);
-        let spent = account.spent(plugin);
-        match spent {
+        let refusal = account.refusal(plugin);
+        match refusal {
             None => {
-                account.calls_this_turn = account.calls_this_turn.saturating_add(1);
-                account.totals.calls = account.totals.calls.saturating_add(1);
+                account.spent.calls_this_turn = account.spent.calls_this_turn.saturating_add(1);
+                account.spent.totals.calls = account.spent.totals.calls.saturating_add(1);
                 Ok(())
             }
             Some(text) => {
-                account.totals.refused = account.totals.refused.saturating_add(1);
+                account.spent.totals.refused = account.spent.totals.refused.saturating_add(1);
                 Err(LlmError::AllowanceSpent(text))
             }
         }
@@ -100,7 +119,7 @@ impl Ledger {
 
     /// Adds what a call of a plugin cost.
     pub fn record(&mut self, plugin: &str, usage: &Usage) {
-        self.account(plugin).totals.add(&Totals {
+        self.account(plugin).spent.totals.add(&Totals {
             calls: 0,
             refused: 0,
             input: usage.input,
@@ -112,14 +131,14 @@ impl Ledger {
 
     /// What each plugin spent, by name.
     pub fn plugins(&self) -> impl Iterator<Item = (&str, &Totals)> {
-        self.accounts.iter().map(|(name, account)| (name.as_str(), &account.totals))
+        self.accounts.iter().map(|(name, account)| (name.as_str(), &account.spent.totals))
     }
 
     /// What all plugins spent together.
     pub fn totals(&self) -> Totals {
         let mut sum = Totals::default();
         for account in self.accounts.values() {
-            sum.add(&account.totals);
+            sum.add(&account.spent.totals);
         }
         sum
     }
@@ -130,16 +149,16 @@ impl Ledger {
 }
 
 impl Account {
-    fn spent(&self, plugin: &str) -> Option<String> {
+    fn refusal(&self, plugin: &str) -> Option<String> {
         let Allowance { calls_per_turn, tokens_per_session } = self.allowance;
         if let Some(limit) = calls_per_turn
-            && self.calls_this_turn >= limit
+            && self.spent.calls_this_turn >= limit
         {
             return Some(format!(
                 "`{plugin}` has made its {limit} calls of this turn; raise `calls_per_turn` to allow more"
             ));
         }
-        let tokens = self.totals.tokens();
+        let tokens = self.spent.totals.tokens();
         if let Some(limit) = tokens_per_session
             && tokens >= limit
         {

@@ -3,6 +3,7 @@
 //! [`pi`] reads a file into a tree of entries, and picks one branch of it; [`mod@steps`] tells a branch as the sequence of
 //! hooks that a watcher would have met. Both are pure. [`read`] is the one place that touches a disk.
 
+pub(crate) mod line;
 pub mod pi;
 pub mod steps;
 

@@ -19,7 +19,6 @@
 //! | every other type, known or not | `other`, with the type |
 
 mod foreign;
-mod line;
 mod message;
 mod report;
 mod tree;
@@ -32,7 +31,7 @@ use std::sync::Arc;
 use chaperone_contract::{Entry, EntryId, ModelId, Timestamp};
 use serde_json::Value;
 
-use line::{Object, ReadLine};
+use super::line::{self, Object, ReadLine};
 pub use report::{BadLine, Mend, Mended, Report};
 use tree::Draft;
 pub use tree::{Leaf, Node, Tree};

@@ -135,3 +135,42 @@ fn a_fork_has_what_stood_at_the_entries_that_it_shares_and_goes_its_own_way() {
     assert_eq!(found("new", &["a"])[0], Some("new at a".into()), "what it has stays");
     assert_eq!(found("old", &["a", "b"]), [Some("at b".into()), Some("session".into())]);
 }
+
+#[test]
+fn what_is_held_is_written_with_where_the_session_was_left_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let set = |store: &Store, text: &str| {
+        let changed = [(Scope::Session, Arc::from(text.as_bytes()))];
+        let requests = Requests { asked: vec![(1, Awaited::Completion)], over: Vec::new() };
+        store.commit(&owner("s"), &Left { leaf: None, changed: &changed, requests: &requests }).unwrap();
+    };
+    let found = || {
+        let store = Store::open(&path).unwrap();
+        let next_request = store.requests(&owner("s")).unwrap().1;
+        (value(&store.history(&owner("s")).unwrap(), Scope::Session), next_request, store.paused("s").unwrap())
+    };
+    let store = Store::open(&path).unwrap();
+    store.hold();
+    set(&store, "lost");
+    drop(store);
+    assert_eq!(found(), (None, 1, None));
+
+    let store = Store::open(&path).unwrap();
+    store.hold();
+    set(&store, "kept");
+    store.settle("s", "here").unwrap();
+    assert_eq!(found(), (Some(b"kept".to_vec()), 2, Some("here".into())));
+    set(&store, "at once");
+    assert_eq!(found().0, Some(b"at once".to_vec()));
+    assert_eq!(store.paused("other").unwrap(), None);
+}
+
+#[test]
+fn a_store_of_an_older_program_gets_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    drop(Store::open(&path).unwrap());
+    Connection::open(&path).unwrap().execute_batch("DROP TABLE paused; PRAGMA user_version = 3").unwrap();
+    assert_eq!(Store::open(&path).unwrap().paused("s").unwrap(), None);
+}

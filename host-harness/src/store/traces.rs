@@ -1,6 +1,6 @@
 //! What is kept of judgements: two tables that are only ever added to, and pruned from their old end.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use chaperone_contract::*;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params, params_from_iter};
@@ -108,7 +108,7 @@ impl Store {
         if kept.is_empty() {
             return Ok(());
         }
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection();
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let writer = Writer { transaction: &transaction, owner, content: policy.content, at, now };
         let mut newest = 0;
@@ -133,7 +133,7 @@ impl Store {
     /// # Errors
     /// As [`StoreError`] says.
     pub fn prune_traces(&self, policy: &Policy, now: Timestamp) -> Result<(), StoreError> {
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection();
         // Most of the time there is nothing to do, which is no reason to wait for others that write.
         let limit = too_old(policy, now);
         let (old, size): (i64, i64) = connection.query_row(
@@ -154,7 +154,7 @@ impl Store {
     /// # Errors
     /// As [`StoreError`] says.
     pub fn traces(&self, owner: &Owner, query: &TraceQuery) -> Result<Vec<Trace>, StoreError> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = self.connection();
         let (condition, value) = match &query.selection {
             Selection::Session => ("session = ?3", rusqlite::types::Value::Text(owner.session.clone())),
             Selection::Project => ("?3 IS NULL", rusqlite::types::Value::Null),
@@ -198,7 +198,7 @@ impl Store {
     /// # Errors
     /// As [`StoreError`] says.
     pub fn accounts(&self, owner: &Owner, whole_project: bool) -> Result<Vec<Account>, StoreError> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = self.connection();
         let session = (!whole_project).then_some(&owner.session);
         let condition = "plugin = ?1 AND project = ?2 AND (?3 IS NULL OR session = ?3)";
         let sums = ["input", "output", "cache_read", "cache_write", "total", "duration_ms"]

@@ -42,9 +42,13 @@ impl World {
     /// The program, in the project, with nothing around it that is not the test's own.
     pub fn chaperone<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_chaperone"));
-        command.args(arguments).current_dir(self.project()).env_clear();
-        command.env("HOME", self.home()).env("USERPROFILE", self.home()).env("XDG_CACHE_HOME", cache());
+        command.args(arguments).current_dir(self.project()).env_clear().envs(self.environment());
         command
+    }
+
+    /// The variables that the program sees.
+    pub fn environment(&self) -> [(&'static str, PathBuf); 3] {
+        [("HOME", self.home()), ("USERPROFILE", self.home()), ("XDG_CACHE_HOME", cache())]
     }
 
     /// What a command prints on stdout, when it goes well.

@@ -12,6 +12,10 @@ use serde::{Deserialize, Serialize};
 /// The guest.
 pub struct Hostile;
 
+/// The calls that are held, with the request that decides.
+#[derive(Default, Serialize, Deserialize)]
+struct Held(Vec<(RequestId, String)>);
+
 #[derive(Default, Serialize, Deserialize)]
 struct Calls {
     count: u32,
@@ -43,10 +47,16 @@ impl Plugin for Hostile {
         cx.log(Level::Info, format!("{reason:?} after {} calls", calls.count));
     }
 
-    fn tool_start(_: &mut Context, call: ToolCall) -> Gate {
+    fn tool_start(cx: &mut Context, call: ToolCall) -> Gate {
         match call.name.as_str() {
             "refuse" => Gate::Refuse("as I like it".into()),
             "hold" => Gate::Hold,
+            "ask" => {
+                let mut held: Held = cx.state(Scope::Session);
+                held.0.push((cx.complete(completion("door")), call.id));
+                cx.set_state(Scope::Session, &held);
+                Gate::Hold
+            }
             _ => Gate::Allow,
         }
     }
@@ -69,6 +79,11 @@ impl Plugin for Hostile {
 
     fn llm_completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, LlmError>) {
         let text = outcome.map(|completion| completion.text);
+        let held: Held = cx.state(Scope::Session);
+        if let (Some((_, call)), Ok(said)) = (held.0.iter().find(|(request, _)| *request == id), &text) {
+            cx.release(call, (said != "yes").then(|| format!("the model said {said}")));
+            return;
+        }
         cx.notify(format!("completed {id}: {text:?}"), Tone::Normal);
     }
 

@@ -5,8 +5,8 @@ use chaperone_contract::{
 };
 use serde_json::Value;
 
-use super::line::{self, Object};
 use super::report::Report;
+use crate::session::line::{self, Object};
 
 /// The types of entries that pi writes.
 pub(super) const TYPES: [&str; 11] = [

@@ -62,7 +62,7 @@ impl Report {
         *self == Self::default()
     }
 
-    pub(super) fn count_unknown(&mut self, what: String) {
+    pub(crate) fn count_unknown(&mut self, what: String) {
         *self.unknown_types.entry(what).or_default() += 1;
     }
 

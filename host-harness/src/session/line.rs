@@ -1,20 +1,20 @@
-//! One line of a session file as a JSON object, and forgiving ways to read its fields.
+//! One line of a session file, of whichever agent, as a JSON object, and forgiving ways to read its fields.
 
 use chaperone_contract::{ModelId, Timestamp};
 use serde_json::{Map, Value};
 
-pub(super) type Object = Map<String, Value>;
+pub(crate) type Object = Map<String, Value>;
 
 /// A line that is a JSON object.
 #[derive(Debug, PartialEq)]
-pub(super) struct ReadLine {
+pub(crate) struct ReadLine {
     pub object: Object,
     /// Halves of surrogate pairs had to be replaced.
     pub mended: bool,
 }
 
 /// Reads a line; the error says what is wrong with it.
-pub(super) fn object(line: &str) -> Result<ReadLine, String> {
+pub(crate) fn object(line: &str) -> Result<ReadLine, String> {
     let (value, mended) = match serde_json::from_str(line) {
         Ok(value) => (value, false),
         Err(error) => match without_lone_surrogates(line).and_then(|line| serde_json::from_str(&line).ok()) {
@@ -35,7 +35,7 @@ fn not_json(error: &serde_json::Error) -> String {
 }
 
 /// The line with every `\uD800`–`\uDFFF` that stands alone replaced by `\uFFFD`; none where there is none.
-fn without_lone_surrogates(line: &str) -> Option<String> {
+pub(crate) fn without_lone_surrogates(line: &str) -> Option<String> {
     let mut mended = String::new();
     let mut copied = 0;
     let mut at = 0;
@@ -72,7 +72,7 @@ fn surrogate(line: &str, at: usize) -> Option<Half> {
 }
 
 /// Takes a text out of the object.
-pub(super) fn text(object: &mut Object, key: &str) -> Option<String> {
+pub(crate) fn text(object: &mut Object, key: &str) -> Option<String> {
     match object.get_mut(key) {
         Some(Value::String(text)) => Some(std::mem::take(text)),
         _ => None,
@@ -80,28 +80,33 @@ pub(super) fn text(object: &mut Object, key: &str) -> Option<String> {
 }
 
 /// Takes anything but `null` out of the object, as JSON text.
-pub(super) fn json(object: &Object, key: &str) -> Option<String> {
+pub(crate) fn json(object: &Object, key: &str) -> Option<String> {
     object.get(key).filter(|value| !value.is_null()).map(Value::to_string)
 }
 
 /// A count; what is not a number, or below 0, is none.
-pub(super) fn count(object: &Object, key: &str) -> Option<u64> {
+pub(crate) fn count(object: &Object, key: &str) -> Option<u64> {
     let number = object.get(key)?;
     number.as_u64().or_else(|| number.as_f64().filter(|number| *number >= 0.0).map(|number| number as u64))
 }
 
 /// A model, by the names of its two fields.
-pub(super) fn model(object: &Object, provider: &str, model: &str) -> Option<ModelId> {
+pub(crate) fn model(object: &Object, provider: &str, model: &str) -> Option<ModelId> {
     let text = |key| object.get(key).and_then(Value::as_str).map(String::from);
     Some(ModelId { provider: text(provider)?, model: text(model)? })
 }
 
 /// `timestamp`: a date of ISO 8601, as entries have it, or milliseconds since 1970, as messages do.
-pub(super) fn timestamp(object: &Object) -> Option<Timestamp> {
+pub(crate) fn timestamp(object: &Object) -> Option<Timestamp> {
     match object.get("timestamp")? {
-        Value::String(date) => date.parse::<jiff::Timestamp>().ok()?.as_millisecond().try_into().ok(),
+        Value::String(date) => date_time(date),
         _ => count(object, "timestamp"),
     }
+}
+
+/// A date of ISO 8601.
+pub(crate) fn date_time(date: &str) -> Option<Timestamp> {
+    date.parse::<jiff::Timestamp>().ok()?.as_millisecond().try_into().ok()
 }
 
 #[cfg(test)]

@@ -1,0 +1,5 @@
+//! Transcripts of Claude Code, and what there is to tell of them.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| chaperone_tests::readers::claude_code(bytes));

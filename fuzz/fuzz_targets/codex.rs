@@ -1,0 +1,5 @@
+//! Rollouts of Codex, and what there is to tell of them.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| chaperone_tests::readers::codex(bytes));
