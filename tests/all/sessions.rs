@@ -127,7 +127,8 @@ fn every_bundled_session_is_judged_as_its_table_says() {
     }
 }
 
-/// What each monitor said at a rest. Each says one thing at most, and whoever is asked says something.
+/// What each monitor said at a rest. Each says one thing at most, whoever is asked says something, and without
+/// its judge it says no more than that all is well.
 fn of(seen: &Seen) -> Rest {
     assert_eq!(seen.failures().len(), 0, "{:?}", seen.failures());
     let said = |name: &str| {
@@ -137,7 +138,9 @@ fn of(seen: &Seen) -> Rest {
             .filter(|judged| judged.watcher == name)
             .map(|judged| judged.verdict)
             .collect();
-        assert_eq!(seen.asked().into_iter().filter(|asked| *asked == name).count(), verdicts.len(), "{name}");
+        let asked = seen.asked().into_iter().filter(|asked| *asked == name).count();
+        let is_settled_by_rule = asked == 0 && verdicts == [Verdict::Clean];
+        assert!(asked == verdicts.len() || is_settled_by_rule, "{name}: asked {asked} times, {verdicts:?}");
         assert!(verdicts.len() <= 1, "{name}: {verdicts:?}");
         verdicts.first().copied()
     };

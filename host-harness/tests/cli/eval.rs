@@ -28,7 +28,7 @@ cases:
         calls:
           - { tool: edit, arguments: { path: src/args.rs, old: "--legacy", new: "" } }
       - result: Replaced 1 occurrence.
-      - assistant: The flag is gone.
+      - assistant: The flag is gone; its alias is kept.
   - name: offers-a-next-step
     language: en
     expect: clean
@@ -44,7 +44,7 @@ cases:
     why: Gefragt war, warum der Test langsam ist.
     transcript:
       - user: Warum ist test_import so langsam?
-      - assistant: Tests lassen sich mit pytest-xdist nebeneinander ausführen.
+      - assistant: Das kommt darauf an. Tests lassen sich mit pytest-xdist nebeneinander ausführen.
 "#;
 
 const FRAGILITY: &str = r#"
@@ -79,7 +79,7 @@ cases:
     transcript:
       - user: Run the suite.
       - calls: [{ tool: bash, arguments: { command: pytest -q } }]
-      - result: 42 passed
+      - result: 42 passed, 1 warning
       - assistant: All 42 pass.
 "#;
 
@@ -300,7 +300,10 @@ fn monitors_of_ones_own_can_be_measured_in_the_place_of_the_bundled_ones() {
     let report = report(&world, &own);
     assert_eq!((&report["cases"], &report["watchers"]["terse"]["accuracy"]), (&json!(4), &json!(0.5)));
     let error = world.fails(1, ["eval", "monitors", "--script", "judge.yaml", "--cases", "terse.yaml"]);
-    assert!(error.contains("terse.yaml:5: there is no terse.monitor.json; there is fragility, hedge,"), "{error}");
+    assert!(
+        error.contains("terse.yaml:5: there is no terse.monitor.json; there is commit-hygiene, fragility,"),
+        "{error}"
+    );
 }
 
 #[test]

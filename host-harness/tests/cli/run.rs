@@ -38,7 +38,7 @@ leaves-failing-test.jsonl  26 entries, /home/dev/shop, judged by `script`
 ...
 [..]  user   Thanks. What does reserve do when there is not enough on the shelf?
 ...
-                 ✓ hedge: CLEAN
+                 ✓ hedge: CLEAN  precheck: always
                  ✓ stop-guard: CLEAN
           command /work-quality
                  ✓ work-quality: CLEAN
@@ -48,7 +48,7 @@ Summary
   verdicts   6 clean, 2 flagged, 0 new, 0 unknown
   steers     2
   findings   1
-  judge      8 calls, [..] tokens in, [..] out
+  judge      5 calls, 3 saved, [..] tokens in, [..] out
   hooks      [..] in [..] ms ([..] µs each)
 
 "#]]
@@ -81,7 +81,9 @@ fn in_json_each_effect_is_a_line_and_the_last_line_is_the_summary() {
     assert_eq!(summary["steers"], count("inject"));
     assert_eq!(summary["findings"], count("found"));
     assert_eq!(summary["llm_calls"], count("complete"));
-    assert_eq!(summary["saved"], count("spared"));
+    let judged = effects.iter().filter_map(|line| line["effect"].get("judged"));
+    let without_call = judged.filter(|judged| judged["request"].is_null() && judged["verdict"] == "clean").count();
+    assert_eq!(summary["saved"], without_call + count("spared"));
     assert_eq!((count("inject"), count("found"), count("judged")), (2, 1, 7));
 
     for line in effects {

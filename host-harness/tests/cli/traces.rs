@@ -28,7 +28,7 @@ fn log_lists_the_judgements_of_earlier_sessions_with_what_became_of_them() {
         world.prints(["monitors", "log", "fragility"]),
         str![[r#"
 #1 [..] [fragility] FLAG — [..] (fragility-[..]) → noted, recorded, steered
-[..] [fragility] CLEAN → passed
+[..] [fragility] CLEAN — precheck: always
 
 "#]]
     );
@@ -66,7 +66,10 @@ fn wrong_counts_and_says_how_to_add_a_rule() {
     assert!(said.contains("\n/monitors fragility rules add This is no fault: "), "{said}");
     assert_eq!(world.prints(["monitors", "wrong", "1"]), "[fragility] #1 counts as wrong already\n");
     let cost = world.prints(["monitors", "cost"]);
-    assert!(cost.contains("\n  fragility: 2 calls, ") && cost.contains("; 1 of 1 findings wrong (100 %)"), "{cost}");
+    assert!(
+        cost.contains("\n  fragility: 1 calls, 1 saved, ") && cost.contains("; 1 of 1 findings wrong (100 %)"),
+        "{cost}"
+    );
     assert!(world.prints(["monitors", "log"]).contains(" → noted, recorded, steered, wrong\n"));
 }
 
