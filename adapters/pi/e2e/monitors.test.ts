@@ -18,7 +18,7 @@ test("a monitor steers, and the agent goes on before it comes to rest", async (t
   assert.equal(agent[2]?.messages.at(-1)?.role, "user");
   const [judged, again] = sandbox.model.sent("judge-1");
   assert.match(last(judged), /1 failed/u);
-  assert.equal(judged?.maxTokens, 150);
+  assert.equal(judged?.maxTokens, 300);
   assert.match(last(again), /You are right/u);
   assert.equal(pi.records.filter(({ type }) => type === "agent_settled").length, 1);
   // The user sees the verdict; the model gets the steer and nothing else of it.

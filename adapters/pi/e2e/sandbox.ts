@@ -1,13 +1,17 @@
 /** A project, a home and a pi of their own for one test. */
 
+import { execFile } from "node:child_process";
 import { access, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { TestContext } from "node:test";
+import { promisify } from "node:util";
 
 import { FakeModel, type Script } from "./fake-model.ts";
 import { type Printed, print, RpcPi } from "./pi.ts";
 import type { Rule } from "./scripted-sidecar.ts";
+
+const run = promisify(execFile);
 
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
 
@@ -71,7 +75,7 @@ export class Sandbox {
     await this.#write(join("project", path), text);
   }
 
-  /** Puts one of the bundled monitors into the project, judged by `judge-1`. */
+  /** Puts one of the bundled monitors into the project, judged by `judge-1`, and says that it is trusted. */
   async monitor(name: string, change: (monitor: Record<string, unknown>) => void = () => {}): Promise<void> {
     const from = join(REPOSITORY, "monitors-examples");
     const folder = join(this.project, ".pi/monitors");
@@ -84,8 +88,12 @@ export class Sandbox {
       classify: Record<string, unknown>;
     };
     monitor.classify["model"] = "fake/judge-1";
+    // Here the judge decides, and no rule before it.
+    delete monitor.classify["precheck"];
     change(monitor);
     await writeFile(file, JSON.stringify(monitor));
+    const program = this.env["CHAPERONE_BIN"] ?? "chaperone";
+    await run(program, ["monitors", "trust", name], { cwd: this.project, env: this.env });
   }
 
   /** A watcher that follows rules, in the place of the built-in ones. */
