@@ -38,7 +38,7 @@ leaves-failing-test.jsonl  26 entries, /home/dev/shop, judged by `script`
 ...
 [..]  user   Thanks. What does reserve do when there is not enough on the shelf?
 ...
-                 ✓ hedge: CLEAN  precheck: always
+                 ✓ hedge: CLEAN  precheck: no rule asks for a look
                  ✓ stop-guard: CLEAN
           command /work-quality
                  ✓ work-quality: CLEAN

@@ -28,7 +28,7 @@ fn log_lists_the_judgements_of_earlier_sessions_with_what_became_of_them() {
         world.prints(["monitors", "log", "fragility"]),
         str![[r#"
 #1 [..] [fragility] FLAG — [..] (fragility-[..]) → noted, recorded, steered
-[..] [fragility] CLEAN — precheck: always
+[..] [fragility] CLEAN — precheck: no rule asks for a look
 
 "#]]
     );
