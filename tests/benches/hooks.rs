@@ -35,7 +35,8 @@ fn main() {
         Some(cache) => first_hook(Path::new(&cache)),
         None => {
             divan::main();
-            if !std::env::args().any(|argument| argument == "--test" || argument == "--list") {
+            // `cargo test` runs each benchmark once, to see that it can be set up; `cargo bench` measures.
+            if std::env::args().any(|argument| argument == "--bench") {
                 print_ratios();
             }
         }
@@ -88,7 +89,7 @@ fn cold_start(bencher: Bencher) {
 
 fn call(plugin: &Plugin, scene: &Scene) -> Outcome {
     let outcome = plugin.call(&Limits::default(), scene.input(), &scene.event);
-    assert!(Scene::is_quiet(&outcome), "{outcome:?}");
+    assert!(Scene::is_spared(&outcome), "{outcome:?}");
     outcome
 }
 

@@ -67,9 +67,12 @@ impl Scene {
         host
     }
 
-    /// Whether the hook came to its end without anything to do, as it is meant to.
-    pub fn is_quiet(outcome: &Outcome) -> bool {
-        outcome.result.as_ref().is_ok_and(|committed| committed.effects.is_empty())
+    /// Whether each monitor has spared its judge, and nothing else came of the hook, as it is meant to.
+    pub fn is_spared(outcome: &Outcome) -> bool {
+        outcome.result.as_ref().is_ok_and(|committed| {
+            committed.effects.len() == MONITORS
+                && committed.effects.iter().all(|effect| matches!(effect, Effect::Spared(_)))
+        })
     }
 }
 
@@ -134,6 +137,7 @@ fn judged(recent: &[Entry], event: &Event) -> States {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         session.event(&Event::SessionStart { reason: StartReason::New }, &mut seen).unwrap();
+        assert!(session.command("monitors", "trust all", &mut seen).unwrap());
         for entry in recent {
             session.append(Arc::new(entry.clone())).unwrap();
         }
@@ -148,10 +152,14 @@ fn judged(recent: &[Entry], event: &Event) -> States {
 struct Files(BTreeMap<(String, String), String>);
 
 impl Files {
-    /// Copies of the bundled monitor `fragility`, under names of their own.
+    /// Copies of the bundled monitor `fragility`, under names of their own, without the rules that would settle this
+    /// scene before a judge is asked.
     fn of_monitors() -> Self {
         let bundled = |kind: &str| std::fs::read_to_string(format!("{EXAMPLES}/fragility.{kind}.json")).unwrap();
         let [monitor, patterns, instructions] = ["monitor", "patterns", "instructions"].map(bundled);
+        let mut monitor: serde_json::Value = serde_json::from_str(&monitor).unwrap();
+        monitor["classify"].as_object_mut().unwrap().remove("precheck").unwrap();
+        let monitor = monitor.to_string();
         let mut files = BTreeMap::new();
         for number in 0..MONITORS {
             let name = format!("fragility-{number}");
