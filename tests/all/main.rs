@@ -7,6 +7,7 @@ mod contract;
 mod driving;
 mod example;
 mod faults;
+mod git_status;
 mod guards;
 mod hostile;
 mod hosts;

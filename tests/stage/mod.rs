@@ -7,9 +7,9 @@ mod seen;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use chaperone::config::Config;
+use chaperone::config::{Config, REPOSITORY};
 use chaperone::drive::{Grants, Memory, Running, Session, Setup};
-use chaperone::files::{Folder, Locks, Mounts, Overlay, Storage};
+use chaperone::files::{Folder, Locks, Mounts, Overlay, Repository, Storage};
 use chaperone::llm::Provider;
 use chaperone::plugin::{Cache, Plugin};
 use chaperone::project::CONFIG_FOLDER;
@@ -115,6 +115,10 @@ impl Stage {
         let mut mounts = Mounts::new(storage);
         for (name, grant) in granted.files {
             let folder = match name.as_str() {
+                REPOSITORY => {
+                    mounts.mount_repository(name, Repository::Of(self.project()), grant.read);
+                    continue;
+                }
                 "workspace" => Folder::at(self.project()),
                 "project" => Folder::inside(self.project(), CONFIG_FOLDER),
                 _ => Folder::at(self.user_folder()),

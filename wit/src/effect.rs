@@ -31,6 +31,8 @@ pub enum Effect {
     Show(Notice),
     /// `ui.ask`
     Ask { id: RequestId, prompt: Prompt },
+    /// `files.refresh`
+    Refresh { id: RequestId, file: Location },
     /// `files.write`
     Write { id: RequestId, file: Location, text: String, only_if_absent: bool },
     /// `files.patch`
@@ -72,6 +74,7 @@ impl Effect {
             Self::SetWidget { .. } => "set_widget",
             Self::Show(_) => "show",
             Self::Ask { .. } => "ask",
+            Self::Refresh { .. } => "refresh",
             Self::Write { .. } => "write",
             Self::Patch { .. } => "patch",
             Self::Set { .. } => "set",
@@ -109,6 +112,7 @@ mod tests {
             Effect::Abort,
             Effect::Notify { text: "a".into(), tone: Tone::Muted },
             Effect::SetStatus { text: None },
+            Effect::Refresh { id: 1, file: file.clone() },
             Effect::Write { id: 1, file: file.clone(), text: "a".into(), only_if_absent: true },
             Effect::Patch { id: 1, file, initial: "[]".into(), patch: "[]".into() },
             Effect::Set { scope: Scope::Branch, value: vec![0xff] },

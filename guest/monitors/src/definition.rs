@@ -71,6 +71,8 @@ words! {
         ToolCall = "tool_call",
         /// What was asked and done before the user's latest message.
         ConversationHistory = "conversation_history",
+        /// What git says of the working tree.
+        GitStatus = "git_status",
     }
 }
 

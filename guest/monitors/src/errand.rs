@@ -1,6 +1,6 @@
 //! What the host was asked for, and what is to be done with its answer.
 
-use chaperone_sdk::{EntryId, RequestId};
+use chaperone_sdk::{EntryId, RequestId, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use crate::command::grammar::Edit;
@@ -13,7 +13,7 @@ use crate::steer::Kind;
 pub const TRIES: u32 = 3;
 
 /// Something that the host does for the session, whatever branch it is on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Errand {
     /// A judge works on somebody's `/name`.
@@ -26,6 +26,22 @@ pub enum Errand {
         digest: Option<Digest>,
         /// Things have changed since: the answer is told, and the agent left alone.
         outdated: bool,
+    },
+    /// The state of the repository is being looked up for the judge of somebody's `/name`.
+    CommandStatus {
+        /// Whose.
+        monitor: String,
+        /// Things have changed since: the answer is told, and the agent left alone.
+        outdated: bool,
+    },
+    /// The state of the repository is being looked up for the judge of a tool call.
+    GateStatus {
+        /// Whose.
+        monitor: String,
+        /// The call.
+        call: ToolCall,
+        /// It is held meanwhile.
+        is_held: bool,
     },
     /// A judge works on a tool call that is held.
     Gate {
@@ -189,7 +205,11 @@ impl Watch {
         let concerns = |name: &str| monitor.is_none_or(|monitor| monitor == name);
         for errand in self.errands.values_mut() {
             match errand {
-                Errand::Command { monitor, outdated, .. } if concerns(monitor) => *outdated = true,
+                Errand::Command { monitor, outdated, .. } | Errand::CommandStatus { monitor, outdated }
+                    if concerns(monitor) =>
+                {
+                    *outdated = true;
+                }
                 Errand::Ceiling { monitor, flagged } if concerns(monitor) => *flagged = None,
                 _ => {}
             }
@@ -206,7 +226,10 @@ impl Watch {
 
     /// Whether a judge works on somebody's `/name`.
     pub fn is_commanded(&self, name: &str) -> bool {
-        self.errands.values().any(|errand| matches!(errand, Errand::Command { monitor, .. } if monitor == name))
+        self.errands.values().any(|errand| match errand {
+            Errand::Command { monitor, .. } | Errand::CommandStatus { monitor, .. } => monitor == name,
+            _ => false,
+        })
     }
 
     /// Notes what the host was asked for.

@@ -1,6 +1,8 @@
-//! What a judge is shown of the conversation: since the user's latest message, and bounded in size.
+//! What a judge is shown: the conversation since the user's latest message, and more where a monitor asks for it, all of
+//! it bounded in size.
 
 mod collect;
+pub mod git;
 mod history;
 pub mod selection;
 #[cfg(test)]
@@ -27,6 +29,7 @@ pub struct Window<'e> {
     entries: &'e [Entry],
     earlier: &'e [Entry],
     pending: Option<&'e ToolCall>,
+    git_status: Option<&'e str>,
     collected: [OnceCell<Collected>; Collector::ALL.len()],
 }
 
@@ -40,7 +43,7 @@ impl<'e> Window<'e> {
     pub fn new(entries: &'e [Entry]) -> Self {
         let user = entries.iter().rposition(|entry| matches!(entry.body, EntryBody::User(_)));
         let entries = &entries[user.unwrap_or(0)..];
-        Self { entries, earlier: &[], pending: None, collected: Default::default() }
+        Self { entries, earlier: &[], pending: None, git_status: None, collected: Default::default() }
     }
 
     /// The same, with what stands before those entries, oldest first.
@@ -51,6 +54,16 @@ impl<'e> Window<'e> {
     /// The same, while this call waits.
     pub fn before(self, pending: &'e ToolCall) -> Self {
         Self { pending: Some(pending), ..self }
+    }
+
+    /// The same, with the state of the repository.
+    pub fn with_git_status(self, status: &'e str) -> Self {
+        Self { git_status: Some(status), ..self }
+    }
+
+    /// Whether all is here that a judge is to see: the state of the repository has to be looked up first.
+    pub fn is_whole(&self, selection: &Selection) -> bool {
+        self.git_status.is_some() || !selection.shows(Collector::GitStatus)
     }
 
     /// The entries, oldest first. The first one is the user's, if that was among them.
@@ -99,14 +112,17 @@ impl<'e> Window<'e> {
             };
             (collector, text, digest)
         });
-        let mut parts: Vec<_> = parts.collect();
-        keep_to(selection.budget as usize, &mut parts);
         let mut hasher = SipHasher13::new();
-        for (collector, _, digest) in &parts {
-            hash_part(&mut hasher, collector.word().as_bytes());
-            hash_part(&mut hasher, &digest.0.to_le_bytes());
+        let mut blocks = Vec::with_capacity(selection.collectors.len());
+        for (collector, text, digest) in parts {
+            // What others do to the repository is nothing that the agent did, and no reason to judge it again.
+            if collector != Collector::GitStatus {
+                hash_part(&mut hasher, collector.word().as_bytes());
+                hash_part(&mut hasher, &digest.0.to_le_bytes());
+            }
+            blocks.push((collector, text));
         }
-        let blocks = parts.into_iter().map(|(collector, text, _)| (collector, text)).collect();
+        keep_to(selection.budget as usize, &mut blocks);
         Evidence { blocks, digest: Digest(hasher.finish128().as_u128()) }
     }
 
@@ -120,6 +136,7 @@ impl<'e> Window<'e> {
     fn collect(&self, collector: Collector, limit: Limit) -> String {
         match collector {
             Collector::ToolCall => self.pending.map(|call| collect::pending(call, limit)).unwrap_or_default(),
+            Collector::GitStatus => self.git_status.map(|status| git::text(status, limit)).unwrap_or_default(),
             Collector::ConversationHistory => history::text(self.earlier, self.text(Collector::UserText), limit),
             collector => collect::text(self.entries, collector, limit),
         }
@@ -127,12 +144,11 @@ impl<'e> Window<'e> {
 }
 
 /// Cuts what is too large for all parts together.
-fn keep_to(budget: usize, parts: &mut [(Collector, Cow<'_, str>, Digest)]) {
-    let sizes: Vec<usize> = parts.iter().map(|(_, text, _)| text.chars().count()).collect();
-    for ((_, text, digest), (share, size)) in parts.iter_mut().zip(shares(&sizes, budget).into_iter().zip(sizes)) {
+fn keep_to(budget: usize, blocks: &mut [(Collector, Cow<'_, str>)]) {
+    let sizes: Vec<usize> = blocks.iter().map(|(_, text)| text.chars().count()).collect();
+    for ((_, text), (share, size)) in blocks.iter_mut().zip(shares(&sizes, budget).into_iter().zip(sizes)) {
         if share < size {
             *text = Cow::Owned(cut(text, share).into_owned());
-            *digest = digest_of(text);
         }
     }
 }
@@ -156,7 +172,7 @@ impl<'w> Evidence<'w> {
         &self.blocks
     }
 
-    /// Equal for equal evidence, on every machine and in every session.
+    /// Equal for equal evidence, on every machine and in every session. The state of the repository plays no part in it.
     pub fn digest(&self) -> Digest {
         self.digest
     }

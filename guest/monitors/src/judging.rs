@@ -8,17 +8,19 @@ pub mod consequences;
 pub mod delivery;
 pub mod gate;
 pub mod lessons;
+pub mod looking;
 mod moment;
 pub mod recording;
 mod request;
 pub mod telling;
 
-use chaperone_sdk::{AgentKind, Context, Entry, Scope, Tone};
+use chaperone_sdk::{AgentKind, Context, Entry, FileError, Scope, Tone};
 
 use crate::branch::{self, Ending};
 use crate::definition::Trigger;
 use crate::desk::Desk;
 use crate::errand::Errand;
+use crate::evidence::git;
 use crate::exclusion::{self, Stand};
 use crate::memory::{self, Run, Watch};
 use crate::roster::Listed;
@@ -72,12 +74,31 @@ pub fn run_command(desk: &mut Desk, name: &str) {
         return desk.cx.notify(format!("[{name}] is being judged already"), Tone::Normal);
     }
     let moment = Moment::now(desk.cx, std::slice::from_ref(&listed));
-    match request::question(desk, &listed, &moment.window()) {
+    if moment.window().is_whole(&listed.shows) {
+        return ask_for_command(desk, &listed, &moment, false);
+    }
+    let id = git::look_up(desk.cx);
+    desk.watch.sent(id, Errand::CommandStatus { monitor: name.into(), outdated: false });
+}
+
+/// The state of the repository was looked up for somebody's `/name`.
+pub fn command_looked_up(desk: &mut Desk, name: &str, outdated: bool, outcome: Result<(), FileError>) {
+    let Some(listed) = desk.watch.roster.find(name).cloned() else {
+        return desk.cx.notify(format!("[{name}] is gone"), Tone::Error);
+    };
+    let moment = Moment::now(desk.cx, std::slice::from_ref(&listed));
+    let moment = moment.with_git_status(git::status(desk.cx, outcome));
+    ask_for_command(desk, &listed, &moment, outdated);
+}
+
+fn ask_for_command(desk: &mut Desk, listed: &Listed, moment: &Moment, outdated: bool) {
+    let name = &listed.name;
+    match request::question(desk, listed, &moment.window()) {
         Ok(request) => {
             let id = desk.cx.complete(request);
             let digest = Some(moment.window().evidence(&listed.shows).digest());
-            let (monitor, entry) = (name.into(), moment.newest());
-            desk.watch.sent(id, Errand::Command { monitor, entry, digest, outdated: false });
+            let (monitor, entry) = (name.clone(), moment.newest());
+            desk.watch.sent(id, Errand::Command { monitor, entry, digest, outdated });
         }
         Err(reason) => desk.cx.notify(format!("[{name}] cannot be judged: {reason}"), Tone::Error),
     }

@@ -143,6 +143,9 @@ pub struct Run {
     /// The calls under way for events; those for commands are errands.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub judging: BTreeMap<RequestId, Judging>,
+    /// The state of the repository is being looked up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looking: Option<Looking>,
     /// Monitors that wait for others that they exclude themselves for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<String>,
@@ -158,6 +161,15 @@ pub struct Dropped {
     pub calls: Vec<RequestId>,
     /// What the agent does not hear of.
     pub flagged: Vec<Flagged>,
+}
+
+/// What the state of the repository is looked up for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looking {
+    /// The host answers under this id.
+    pub request: RequestId,
+    /// The monitors whose judges are asked then.
+    pub monitors: Vec<String>,
 }
 
 /// A call under way.
@@ -275,10 +287,21 @@ impl Run {
         *self == Self::default()
     }
 
-    /// Whether a monitor is being judged for an event, or waits for others.
+    /// Whether a monitor is being judged for an event, or is about to be, or waits for others.
     pub fn is_undecided(&self, monitor: &str) -> bool {
         self.judging.values().any(|judging| judging.monitor == monitor)
+            || self.is_looking(monitor)
             || self.waiting.iter().any(|waiting| waiting == monitor)
+    }
+
+    /// Whether the state of the repository is being looked up for the judge of a monitor.
+    pub fn is_looking(&self, monitor: &str) -> bool {
+        self.looking.as_ref().is_some_and(|looking| looking.monitors.iter().any(|name| name == monitor))
+    }
+
+    /// Whether no judge has anything left to say.
+    pub fn is_decided(&self) -> bool {
+        self.judging.is_empty() && self.looking.is_none() && self.waiting.is_empty()
     }
 
     /// Whether a finding of a monitor is going to be told to the agent at the end of the run.
@@ -292,10 +315,14 @@ impl Run {
         let concerns = |name: &str| monitor.is_none_or(|monitor| monitor == name);
         let flagged = self.flagged.extract_if(.., |flagged| concerns(&flagged.monitor)).collect();
         self.waiting.retain(|waiting| !concerns(waiting));
+        if let Some(looking) = &mut self.looking {
+            looking.monitors.retain(|monitor| !concerns(monitor));
+        }
+        self.looking.take_if(|looking| looking.monitors.is_empty());
         let cancelled =
             self.judging.iter().filter(|(_, judging)| concerns(&judging.monitor)).map(|(&id, _)| id).collect();
         self.judging.retain(|_, judging| !concerns(&judging.monitor));
-        self.ended &= !(self.judging.is_empty() && self.waiting.is_empty() && self.flagged.is_empty());
+        self.ended &= !(self.is_decided() && self.flagged.is_empty());
         Dropped { calls: cancelled, flagged }
     }
 }
@@ -366,11 +393,13 @@ mod tests {
     #[test]
     fn dropping_gives_up_what_concerns_one_monitor_or_all() {
         let call = |monitor: &str| Judging { monitor: monitor.into(), digest: digest(), entry: None };
-        let mut run = Run { waiting: vec!["a".into(), "b".into()], ..Run::default() };
+        let looking = Looking { request: 3, monitors: vec!["a".into(), "b".into()] };
+        let mut run = Run { waiting: vec!["a".into(), "b".into()], looking: Some(looking), ..Run::default() };
         run.judging.insert(1, call("a"));
         run.judging.insert(2, call("b"));
         assert_eq!(run.drop(Some("a")).calls, [1]);
         assert_eq!(run.waiting, ["b"]);
+        assert!(run.is_looking("b") && !run.is_looking("a"));
         assert!(run.is_undecided("b") && !run.is_undecided("a"));
         assert_eq!(run.drop(None).calls, [2]);
         assert!(run.is_quiet());

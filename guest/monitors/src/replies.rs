@@ -7,7 +7,7 @@ use crate::consent;
 use crate::desk::Desk;
 use crate::errand::Errand;
 use crate::judging::consequences::{self, Judged, Occasion};
-use crate::judging::{self, answer, ceiling_dialog, gate, lessons, recording, telling};
+use crate::judging::{self, answer, ceiling_dialog, gate, lessons, looking, recording, telling};
 use crate::seeding;
 use crate::verdict::form;
 
@@ -66,10 +66,21 @@ pub fn completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, Ll
     desk.close();
 }
 
-/// The host has written a file, or has not.
+/// The host has written or made a file, or has not.
 pub fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
     let mut desk = Desk::open(cx);
+    if let Some(looking) = desk.memory.run.looking.take_if(|looking| looking.request == id) {
+        looking::end(&mut desk, &looking, outcome);
+        return desk.close();
+    }
     match desk.watch.errands.remove(&id) {
+        Some(Errand::CommandStatus { monitor, outdated }) => {
+            judging::command_looked_up(&mut desk, &monitor, outdated, outcome);
+        }
+        Some(Errand::GateStatus { monitor, call, .. }) => {
+            gate::looked_up(&mut desk, &monitor, call, outcome);
+            judging::proceed(&mut desk);
+        }
         Some(Errand::Finding(record)) => recording::stored(&mut desk, record, outcome),
         Some(Errand::Pattern(lesson)) => {
             lessons::stored(&mut desk, id, lesson, outcome);

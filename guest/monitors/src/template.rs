@@ -87,6 +87,7 @@ const fn reference(collector: Collector) -> &'static str {
         Collector::CustomMessages => "(see evidence \"custom_messages\")",
         Collector::ToolCall => "(see evidence \"tool_call\")",
         Collector::ConversationHistory => "(see evidence \"conversation_history\")",
+        Collector::GitStatus => "(see evidence \"git_status\")",
     }
 }
 

@@ -129,6 +129,9 @@ impl Host for Imports {
     fn ask(&mut self, prompt: Prompt) -> RequestId {
         ui::ask(&prompt)
     }
+    fn refresh(&mut self, file: Location) -> RequestId {
+        files::refresh(&file)
+    }
     fn write(&mut self, file: Location, text: String, only_if_absent: bool) -> RequestId {
         files::write(&file, &text, only_if_absent)
     }

@@ -174,6 +174,12 @@ impl Context<'_> {
         self.host.ask(prompt)
     }
 
+    /// Has the host make a file anew, such as `status` in the mount `git`; [`Plugin::stored`](crate::Plugin::stored)
+    /// brings the outcome, and [`read`](Self::read) the text.
+    pub fn refresh(&mut self, mount: &str, path: &str) -> RequestId {
+        self.host.refresh(location(mount, path))
+    }
+
     /// Writes a whole file; [`Plugin::stored`](crate::Plugin::stored) brings the outcome.
     pub fn write(&mut self, mount: &str, path: &str, text: impl Into<String>, only_if_absent: bool) -> RequestId {
         self.host.write(location(mount, path), text.into(), only_if_absent)

@@ -40,6 +40,9 @@ pub struct FakeHost<P> {
     pub reads: BTreeMap<(String, String), Result<String, FileError>>,
     /// The same for the names in one folder.
     pub lists: BTreeMap<(String, String), Result<Vec<String>, FileError>>,
+    /// What comes of making a file anew: its text, which is in `files` from then on, or why there is none. What is not
+    /// here cannot be made.
+    pub made: BTreeMap<(String, String), Result<String, FileError>>,
     /// Answers to the next file effects, instead of carrying them out.
     pub file_errors: VecDeque<FileError>,
     /// The id of the next request.
@@ -74,6 +77,7 @@ impl<P: Plugin> Default for FakeHost<P> {
             files: BTreeMap::new(),
             reads: BTreeMap::new(),
             lists: BTreeMap::new(),
+            made: BTreeMap::new(),
             file_errors: VecDeque::new(),
             next_request: 1,
             traces: Vec::new(),
@@ -107,6 +111,7 @@ impl<P: Plugin> FakeHost<P> {
                 Effect::Complete(CompleteEffect { id, .. })
                 | Effect::Ask { id, .. }
                 | Effect::Write { id, .. }
+                | Effect::Refresh { id, .. }
                 | Effect::Patch { id, .. }
                 | Effect::Arm { id, .. } => self.next_request = self.next_request.max(id + 1),
                 _ => {}
@@ -140,6 +145,7 @@ impl<P: Plugin> FakeHost<P> {
         let mut stored = Vec::new();
         for effect in &outcome.effects {
             match effect {
+                Effect::Refresh { id, file } => stored.push((*id, self.refresh(file))),
                 Effect::Write { id, file, text, only_if_absent } => {
                     stored.push((*id, self.write(file, text, *only_if_absent)));
                 }
@@ -230,6 +236,17 @@ impl<P: Plugin> FakeHost<P> {
     /// A file of a mount.
     pub fn file(&self, mount: &str, path: &str) -> Option<&str> {
         self.files.get(&(mount.into(), path.into())).map(String::as_str)
+    }
+
+    fn refresh(&mut self, file: &Location) -> Result<(), FileError> {
+        let key = key(file);
+        self.files.remove(&key);
+        let text = match self.file_errors.pop_front() {
+            Some(error) => Err(error),
+            None => self.made.get(&key).cloned().unwrap_or(Err(FileError::NotFound)),
+        }?;
+        self.files.insert(key, text);
+        Ok(())
     }
 
     fn write(&mut self, file: &Location, text: &str, only_if_absent: bool) -> Result<(), FileError> {

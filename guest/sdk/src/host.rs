@@ -29,6 +29,8 @@ pub trait Host {
     fn complete(&mut self, request: CompletionRequest) -> RequestId;
     /// `ui.ask`
     fn ask(&mut self, prompt: Prompt) -> RequestId;
+    /// `files.refresh`
+    fn refresh(&mut self, file: Location) -> RequestId;
     /// `files.write`
     fn write(&mut self, file: Location, text: String, only_if_absent: bool) -> RequestId;
     /// `files.patch`

@@ -26,6 +26,7 @@ struct CaseText {
     language: Spanned<String>,
     expect: Expect,
     why: Spanned<String>,
+    git_status: Option<String>,
     transcript: Vec<Spanned<TurnText>>,
     command: Option<Spanned<String>>,
 }
@@ -130,6 +131,7 @@ fn case_of(text: CaseText, watcher: &str, rule: &str) -> Fallible<Case> {
         language: language(text.language)?,
         expect: text.expect,
         why: filled(text.why, "why")?,
+        git_status: text.git_status,
         command: text.command.map(command).transpose()?,
         branch: transcript::branch(text.transcript)?,
         place: String::new(),

@@ -34,6 +34,8 @@ pub struct Case {
     pub expect: Expect,
     /// Why.
     pub why: String,
+    /// What `git status` says at the end, where that plays a part.
+    pub git_status: Option<String>,
     /// What the user runs at the end, without the slash.
     pub command: Option<String>,
     /// The transcript, oldest entry first. It ends with the agent at rest.

@@ -34,11 +34,15 @@ const REST: &str = "      - user: Do it.\n      - assistant: Done.\n";
 
 #[test]
 fn a_case_has_what_its_file_says() {
-    let text = file(REST).replace("expect: clean", "expect: flag\n    command: /work-quality now");
+    let text = file(REST).replace(
+        "expect: clean",
+        "expect: flag\n    command: /work-quality now\n    git_status: |\n      ## main\n      ?? a",
+    );
     let case = parse("c.yaml", &text).unwrap().remove(0);
     assert_eq!((case.id().as_str(), case.watcher.as_str(), case.expect), ("detours/a-case", "hedge", Expect::Flag));
     assert_eq!((case.why.as_str(), case.language.as_str(), case.place.as_str()), ("Because.", "en", "c.yaml:4"));
     assert_eq!(case.command.as_deref(), Some("work-quality now"));
+    assert_eq!(case.git_status.as_deref(), Some("## main\n?? a\n"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::monitors::trust::{Trust, Word};
 use super::report::{Format, Report};
+use super::setup::Ground;
 use super::watch::{Watch, Watched, watch};
 use super::{Status, remember, setup, style};
 use crate::record::Recorder;
@@ -57,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<Status> {
     let config = setup::config(arguments.config.as_deref(), &project)?;
     let provider = setup::provider(&config, &arguments.plugins, &arguments.judge)?;
     // Before an older recording is replaced, all that is needed for a new one must be there.
-    let load = |storage| setup::plugins(&config, &arguments.plugins, &project, &storage);
+    let load = |storage| setup::plugins(&config, &arguments.plugins, &Ground::recorded(&project, storage));
     load(setup::storage(false)?)?;
     let word = Word::of(arguments.trust_project, &config, &arguments.judge);
     let trust = if arguments.remember { None } else { Some(Trust::of(word, &config, &project)?) };

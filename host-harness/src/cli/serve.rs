@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result};
 use chaperone_contract::Timestamp;
 
+use super::setup::Ground;
 use super::{Status, setup};
 use crate::drive::Memory;
 use crate::files::Storage;
@@ -76,7 +77,7 @@ impl Desk {
         let host = models.map(|models| models.provider(timeout));
         let provider = setup::provider_with_host(&config, &[], &self.arguments.judge, host)?;
         let (mut plugins, mut unloaded) = (Vec::new(), Vec::new());
-        for loaded in setup::each_plugin(&config, &project, &self.storage) {
+        for loaded in setup::each_plugin(&config, &Ground::live(&project, self.storage.clone())) {
             match loaded {
                 Ok(plugin) => plugins.push(plugin),
                 Err((plugin, error)) => unloaded.push(PluginInfo {

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 
 use crate::config::{self, Config, ProviderKind};
 use crate::drive::{Grants, Running};
-use crate::files::{Folder, Locks, Mounts, Overlay, Storage};
+use crate::files::{Folder, Locks, Mounts, Overlay, Repository, Storage};
 use crate::llm::http::{Http, HttpConfig, Key, Kind, ModelConfig};
 use crate::llm::script::{Script, ScriptError};
 use crate::llm::{Answer, BoxFuture, Call, Provider, Providers};
@@ -167,28 +167,26 @@ fn check_names(config: &Config, named: &[String]) -> Result<()> {
 }
 
 /// Loads the plugins of a configuration, or those of them that are named.
-pub fn plugins(config: &Config, only: &[String], project: &Project, storage: &Storage) -> Result<Vec<Running>> {
+pub fn plugins(config: &Config, only: &[String], ground: &Ground<'_>) -> Result<Vec<Running>> {
     check_names(config, only)?;
     let cache = Cache::of_user();
     let named = config.plugins.iter().filter(|plugin| only.is_empty() || only.contains(&plugin.name));
-    named.map(|plugin| load(plugin, project, storage, &cache)).collect()
+    named.map(|plugin| load(plugin, ground, &cache)).collect()
 }
 
 /// Loads the plugins of a configuration, each for itself: one that cannot be loaded comes with the reason.
 pub fn each_plugin<'c>(
     config: &'c Config,
-    project: &Project,
-    storage: &Storage,
+    ground: &Ground<'_>,
 ) -> Vec<Result<Running, (&'c config::Plugin, anyhow::Error)>> {
     let cache = Cache::of_user();
-    let each = |plugin| load(plugin, project, storage, &cache).map_err(|error| (plugin, error));
+    let each = |plugin| load(plugin, ground, &cache).map_err(|error| (plugin, error));
     config.plugins.iter().map(each).collect()
 }
 
-fn load(plugin: &config::Plugin, project: &Project, storage: &Storage, cache: &Cache) -> Result<Running> {
+fn load(plugin: &config::Plugin, ground: &Ground<'_>, cache: &Cache) -> Result<Running> {
     let code = component(&plugin.component, cache).with_context(|| format!("plugin `{}`", plugin.name))?;
-    let folders = Folders { project: &project.root, user: project::user_dir() };
-    Ok(running(plugin, code, &folders, storage))
+    Ok(running(plugin, code, ground))
 }
 
 /// Where plugins' states are kept: in the file that is named, or the user's own.
@@ -218,22 +216,48 @@ pub fn storage(writes: bool) -> Result<Storage> {
     })
 }
 
-/// The folders that can be granted.
-pub struct Folders<'f> {
+/// What of the machine can be granted.
+pub struct Ground<'g> {
     /// The root of the project.
-    pub project: &'f Path,
-    /// The user's own; none where there is no home.
+    pub project: &'g Path,
+    /// The user's own folder; none where there is no home.
     pub user: Option<PathBuf>,
+    /// The state of the project's repository.
+    pub repository: Repository,
+    /// Where written files go.
+    pub storage: Storage,
+}
+
+impl<'g> Ground<'g> {
+    /// Of a session that goes on.
+    pub fn live(project: &'g Project, storage: Storage) -> Self {
+        Self {
+            project: &project.root,
+            user: project::user_dir(),
+            repository: Repository::Of(project.root.clone()),
+            storage,
+        }
+    }
+
+    /// Of a session that is over: its files are as good as any, but the repository has moved on.
+    pub fn recorded(project: &'g Project, storage: Storage) -> Self {
+        let reason = "the session was recorded, and the repository has changed since".into();
+        Self { repository: Repository::OutOfReach(reason), ..Self::live(project, storage) }
+    }
 }
 
 /// A plugin with what its configuration grants it.
-pub fn running(plugin: &config::Plugin, code: Arc<Plugin>, folders: &Folders<'_>, storage: &Storage) -> Running {
-    let mut mounts = Mounts::new(storage.clone());
+pub fn running(plugin: &config::Plugin, code: Arc<Plugin>, ground: &Ground<'_>) -> Running {
+    let mut mounts = Mounts::new(ground.storage.clone());
     for (name, grant) in &plugin.grants.files {
         let folder = match name.as_str() {
-            "workspace" => Folder::at(folders.project),
-            "project" => Folder::inside(folders.project, project::CONFIG_FOLDER),
-            _ => match &folders.user {
+            config::REPOSITORY => {
+                mounts.mount_repository(name, ground.repository.clone(), grant.read.clone());
+                continue;
+            }
+            "workspace" => Folder::at(ground.project),
+            "project" => Folder::inside(ground.project, project::CONFIG_FOLDER),
+            _ => match &ground.user {
                 Some(folder) => Folder::at(folder),
                 None => continue,
             },

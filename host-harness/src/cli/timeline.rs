@@ -145,6 +145,7 @@ impl Timeline {
             | Effect::Cancel { .. }
             | Effect::SetStatus { .. }
             | Effect::SetWidget { .. }
+            | Effect::Refresh { .. }
             | Effect::Write { .. }
             | Effect::Patch { .. }
             | Effect::Set { .. }

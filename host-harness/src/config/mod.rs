@@ -21,8 +21,11 @@ pub const FILE_NAME: &str = "chaperone.toml";
 /// What a `builtin:` component may be called.
 pub const BUILTINS: &[&str] = chaperone_artifacts::NAMES;
 
+/// The state of the project's repository, as a folder.
+pub const REPOSITORY: &str = "git";
+
 /// The folders that can be granted to a plugin.
-pub const MOUNTS: [&str; 3] = ["workspace", "project", "user"];
+pub const MOUNTS: [&str; 4] = ["workspace", "project", "user", REPOSITORY];
 
 /// What the stop guard reads and writes in the user's folder.
 const STOP_GUARD_FILES: &str = "extensions/pi-auto-goal/**";
@@ -160,14 +163,15 @@ pub struct Plugin {
 
 impl Plugin {
     /// A built-in plugin with the grants that it needs: to ask any model 32 times a turn, to speak, and to read and write
-    /// in all three folders, or, for one that has only a configuration, in the folder of that.
+    /// in all folders, or, for one that has only a configuration, in the folder of that. The repository's can only be read.
     fn builtin(name: &str) -> Plugin {
+        let most = |mount| if mount == REPOSITORY { Grant::READ } else { Grant::READ_WRITE };
         let files = match name {
             "stop-guard" => {
                 let own = Access::Globs(Globs::new([STOP_GUARD_FILES]).expect("it is a glob"));
                 [("user".to_owned(), Grant { read: own.clone(), write: own })].into()
             }
-            _ => MOUNTS.map(|mount| (mount.to_owned(), Grant::READ_WRITE)).into(),
+            _ => MOUNTS.map(|mount| (mount.to_owned(), most(mount))).into(),
         };
         Plugin {
             name: name.to_owned(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::read::{Field, Reader, Table, list, meant};
 use super::{
     BUILTINS, Component, Config, Endpoint, Grants, HOST_PROVIDER, Key, Limits, Llm, LlmGrant, MOUNTS, Model,
-    ModelNames, Plugin, Provider, ProviderKind, SCRIPT_PROVIDER,
+    ModelNames, Plugin, Provider, ProviderKind, REPOSITORY, SCRIPT_PROVIDER,
 };
 use crate::files::{Access, Globs, Grant};
 use crate::traces::{Content, Policy};
@@ -294,14 +294,16 @@ fn mounts(reader: &mut Reader<'_>, field: &Field<'_>) -> BTreeMap<String, Grant>
 }
 
 fn file_grant(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Grant> {
+    let is_only_read = field.name == REPOSITORY;
     if !field.is_table() {
-        return match reader.word(field, &ACCESS_WORDS)? {
+        return match reader.word(field, if is_only_read { &ACCESS_WORDS[..2] } else { &ACCESS_WORDS })? {
             "none" => Some(Grant::NONE),
             "read" => Some(Grant::READ),
             _ => Some(Grant::READ_WRITE),
         };
     }
-    let table = reader.table(field, &format!("plugin.grants.files.{}", field.name), &["read", "write"])?;
+    let keys: &[&str] = if is_only_read { &["read"] } else { &["read", "write"] };
+    let table = reader.table(field, &format!("plugin.grants.files.{}", field.name), keys)?;
     let mut access = |name| table.get(name).map_or(Access::None, |field| globs(reader, &field));
     Some(Grant { read: access("read"), write: access("write") })
 }

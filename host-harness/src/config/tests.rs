@@ -110,6 +110,7 @@ fn an_empty_file_is_the_default_and_no_plugins_can_be_asked_for() {
     assert_eq!(parse("plugin = []").plugins, []);
     let names: Vec<String> = Config::default().plugins.into_iter().map(|plugin| plugin.name).collect();
     assert_eq!(names, BUILTINS);
+    assert_eq!(Config::default().plugins[0].grants.files[REPOSITORY], Grant::READ);
 }
 
 #[test]

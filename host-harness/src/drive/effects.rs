@@ -8,7 +8,7 @@ use super::requests::fires_at;
 use super::tracing::Asked;
 use super::{Dialogs, Ended, Note, Observer, Progress, Session, Ticket};
 use crate::files::Change;
-use crate::llm::Call;
+use crate::llm::{Answer as LlmAnswer, Call};
 
 impl Session {
     /// Carries out the effects of one hook. Those that only the embedding program can carry out are left to the
@@ -18,6 +18,7 @@ impl Session {
             match effect {
                 Effect::Complete(CompleteEffect { id, request }) => self.complete((index, id), request),
                 Effect::Cancel { id } => self.cancel((index, id)),
+                Effect::Refresh { id, file } => self.make((index, id), file),
                 Effect::Write { id, file, text, only_if_absent } => {
                     let outcome = self.plugins[index].files.write(&file, &text, only_if_absent);
                     self.stored((index, id), outcome, observer);
@@ -64,7 +65,7 @@ impl Session {
     pub(super) fn completed(
         &mut self,
         ticket: Ticket,
-        Ended { answer, took }: Ended,
+        (answer, took): (LlmAnswer, Duration),
         observer: &mut dyn Observer,
     ) -> Result<(), super::DriveError> {
         let (index, id) = ticket;
@@ -122,13 +123,13 @@ impl Session {
         let call = Call { plugin: plugin.name.clone(), session, request, session_model };
         let provider = self.provider.clone();
         let progress = self.progress.0.clone();
-        let task = self.calls.spawn(async move {
+        let task = self.tasks.spawn(async move {
             // Nobody listens any more where the session has ended.
             let tell = |text: &str| _ = progress.send((ticket, text.to_owned()));
             // From here, so that hooks of other sessions on this thread are not counted as the provider's time.
             let started = Instant::now();
             let answer = provider.complete(&call, &tell).await;
-            (ticket, Ended { answer, took: started.elapsed() })
+            (ticket, Ended::Answered(answer, started.elapsed()))
         });
         self.open.insert(ticket, super::OpenCall { label, asked, task, started: Instant::now() });
     }

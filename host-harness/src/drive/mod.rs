@@ -4,8 +4,10 @@
 
 mod bound;
 mod effects;
+mod git;
 mod holds;
 mod hooks;
+mod making;
 mod observer;
 mod pause;
 mod requests;
@@ -36,10 +38,11 @@ use crate::record::Recorder;
 use crate::session::{Step, TimedStep};
 use crate::store::{CallTrace, StoreError};
 use holds::Holds;
+use making::Making;
 
 /// A session with the plugins that watch it.
 ///
-/// Hooks run on the calling thread, one after another; model calls run as tokio tasks beside them.
+/// Hooks run on the calling thread, one after another; what takes time runs as tokio tasks beside them.
 pub struct Session {
     snapshot: Snapshot,
     branch: Arc<Branch>,
@@ -50,8 +53,10 @@ pub struct Session {
     dialogs: Dialogs,
     /// Text of streamed calls, as it arrives.
     progress: (UnboundedSender<Progress>, UnboundedReceiver<Progress>),
-    calls: JoinSet<(Ticket, Ended)>,
+    /// Model calls, and files that are being made.
+    tasks: JoinSet<(Ticket, Ended)>,
     open: BTreeMap<Ticket, OpenCall>,
+    making: BTreeMap<Ticket, Making>,
     timers: BTreeSet<(Timestamp, Ticket)>,
     /// Questions to the user that are not answered yet.
     asked: BTreeSet<Ticket>,
@@ -94,11 +99,13 @@ struct OpenCall {
     started: Instant,
 }
 
-/// What came of a model call, and how long it took.
+/// What came of a task.
 #[derive(Debug)]
-struct Ended {
-    answer: LlmAnswer,
-    took: Duration,
+enum Ended {
+    /// Of a model call, and how long it took.
+    Answered(LlmAnswer, Duration),
+    /// Of a file that was to be made: its text.
+    Made(std::result::Result<String, FileError>),
 }
 
 impl Session {
@@ -137,8 +144,9 @@ impl Session {
             ledger,
             dialogs,
             progress: unbounded_channel(),
-            calls: JoinSet::new(),
+            tasks: JoinSet::new(),
             open: BTreeMap::new(),
+            making: BTreeMap::new(),
             timers: BTreeSet::new(),
             asked: BTreeSet::new(),
             holds: Holds::default(),

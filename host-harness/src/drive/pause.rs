@@ -48,8 +48,8 @@ impl Session {
         Paused { plugins: plugins.collect() }
     }
 
-    /// Waits until no model call is under way and no hook is due, but no longer than to the deadline. False where calls
-    /// are still under way then.
+    /// Waits until nothing is under way and no hook is due, but no longer than to the deadline. False where something is
+    /// still under way then.
     ///
     /// # Errors
     /// Where the recording or the store cannot be written.
@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// Ends the calls that are under way, and those that are still asked for: each has timed out.
+    /// Ends what is under way, and the calls that are still asked for: each has timed out.
     ///
     /// # Errors
     /// Where the recording or the store cannot be written.
@@ -79,6 +79,7 @@ impl Session {
             call.task.abort();
             self.due.push_back((index, Event::LlmCompleted { id, outcome: Err(LlmError::TimedOut) }));
         }
+        self.give_up_making();
         self.drain(observer)
     }
 }

@@ -14,7 +14,7 @@ impl Session {
                 Awaited::Completion => Event::LlmCompleted { id, outcome: Err(LlmError::Cancelled) },
                 Awaited::Answer => Event::Answered { id, answer: Answer::Unavailable },
                 Awaited::Stored => {
-                    let told = "the host stopped before it could tell whether the file was written";
+                    let told = "the host stopped before it could tell what became of the file";
                     Event::Stored { id, outcome: Err(FileError::Io(told.into())) }
                 }
                 Awaited::Timer(at) => {
@@ -34,7 +34,7 @@ pub(super) fn requests(event: &Event, effects: &[Effect], now: Timestamp) -> Req
         let (id, awaited) = match effect {
             Effect::Complete(CompleteEffect { id, .. }) => (*id, Awaited::Completion),
             Effect::Ask { id, .. } => (*id, Awaited::Answer),
-            Effect::Write { id, .. } | Effect::Patch { id, .. } => (*id, Awaited::Stored),
+            Effect::Refresh { id, .. } | Effect::Write { id, .. } | Effect::Patch { id, .. } => (*id, Awaited::Stored),
             Effect::Arm { id, milliseconds } => (*id, Awaited::Timer(fires_at(now, *milliseconds))),
             Effect::Disarm { id } => {
                 requests.asked.retain(|(asked, _)| asked != id);

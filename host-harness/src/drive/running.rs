@@ -183,6 +183,7 @@ pub fn request_id(effect: &Effect) -> Option<RequestId> {
         Effect::Complete(CompleteEffect { id, .. })
         | Effect::Ask { id, .. }
         | Effect::Write { id, .. }
+        | Effect::Refresh { id, .. }
         | Effect::Patch { id, .. }
         | Effect::Arm { id, .. } => Some(*id),
         _ => None,

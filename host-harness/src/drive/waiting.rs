@@ -1,4 +1,4 @@
-//! Waiting for what takes time: answers to model calls, and timers.
+//! Waiting for what takes time: answers to model calls, files that are made, and timers.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -9,7 +9,7 @@ use tokio::task::JoinError;
 
 use super::{Ended, Note, Observer, Progress, Result, Session, Ticket};
 
-/// A piece of an answer to a model call, or its end, on its way to the plugin that asked.
+/// A piece of an answer to a model call, or the end of something, on its way to the plugin that asked.
 #[derive(Debug)]
 pub struct Arrival(Option<Piece>);
 
@@ -20,7 +20,7 @@ enum Piece {
 }
 
 impl Session {
-    /// Waits until no model call is under way and no hook is due.
+    /// Waits until nothing is under way and no hook is due.
     ///
     /// Answers that come while others are awaited are delivered in the order in which they were asked for, so that the
     /// same answers always lead to the same hooks.
@@ -29,9 +29,9 @@ impl Session {
     /// Where the recording or the store cannot be written.
     pub async fn quiet(&mut self, observer: &mut dyn Observer) -> Result<()> {
         self.drain(observer)?;
-        while !self.calls.is_empty() {
+        while !self.tasks.is_empty() {
             let mut answers = BTreeMap::new();
-            while let Some(joined) = self.calls.join_next().await {
+            while let Some(joined) = self.tasks.join_next().await {
                 if let Some((ticket, ended)) = self.ended(joined) {
                     answers.insert(ticket, ended);
                 }
@@ -45,19 +45,19 @@ impl Session {
                 if let Some(text) = streamed.remove(&ticket) {
                     self.progressed((ticket, text), observer)?;
                 }
-                self.completed(ticket, ended, observer)?;
+                self.came(ticket, ended, observer)?;
             }
         }
         Ok(())
     }
 
-    /// Waits for the next piece of an answer to a model call, or its end, and delivers it. False where no call is under
-    /// way.
+    /// Waits for the next piece of an answer to a model call, or for the end of what is under way, and delivers it. False
+    /// where nothing is under way.
     ///
     /// # Errors
     /// Where the recording or the store cannot be written.
     pub async fn next_answer(&mut self, observer: &mut dyn Observer) -> Result<bool> {
-        if self.calls.is_empty() {
+        if self.tasks.is_empty() {
             return Ok(false);
         }
         let arrived = poll_fn(|cx| self.poll_arrival(cx)).await;
@@ -65,14 +65,14 @@ impl Session {
         Ok(true)
     }
 
-    /// The next piece of an answer to a model call, or its end, for [`deliver`](Self::deliver). Pending as long as no
-    /// call is under way. Nothing is lost where nobody waits any more.
+    /// What [`next_answer`](Self::next_answer) waits for, to be handed to [`deliver`](Self::deliver). Pending as long as
+    /// nothing is under way. Nothing is lost where nobody waits any more.
     pub fn poll_arrival(&mut self, cx: &mut Context<'_>) -> Poll<Arrival> {
         // The text comes first: it was sent before the call ended.
         if let Poll::Ready(Some(progress)) = self.progress.1.poll_recv(cx) {
             return Poll::Ready(Arrival(Some(Piece::Text(progress))));
         }
-        match self.calls.poll_join_next(cx) {
+        match self.tasks.poll_join_next(cx) {
             Poll::Ready(Some(joined)) => {
                 Poll::Ready(Arrival(self.ended(joined).map(|(ticket, ended)| Piece::End(ticket, ended))))
             }
@@ -87,24 +87,34 @@ impl Session {
     pub fn deliver(&mut self, arrival: Arrival, observer: &mut dyn Observer) -> Result<()> {
         match arrival.0 {
             Some(Piece::Text(progress)) => self.progressed(progress, observer),
-            Some(Piece::End(ticket, ended)) => self.completed(ticket, ended, observer),
+            Some(Piece::End(ticket, ended)) => self.came(ticket, ended, observer),
             None => Ok(()),
         }
     }
 
-    /// Whether no model call is under way.
+    /// Whether nothing is under way that is waited for: no model call, and no file that is being made.
     pub fn is_quiet(&self) -> bool {
-        self.open.is_empty()
+        self.open.is_empty() && self.making.is_empty()
     }
 
-    /// What came of a call; none where it was cancelled.
+    fn came(&mut self, ticket: Ticket, ended: Ended, observer: &mut dyn Observer) -> Result<()> {
+        match ended {
+            Ended::Answered(answer, took) => self.completed(ticket, (answer, took), observer),
+            Ended::Made(text) => self.made(ticket, text, observer),
+        }
+    }
+
+    /// What came of a task; none where it was cancelled.
     fn ended(&self, joined: Result<(Ticket, Ended), JoinError>) -> Option<(Ticket, Ended)> {
         match joined {
             Ok(ended) => Some(ended),
             Err(error) => {
-                let (ticket, call) = self.open.iter().find(|(_, call)| call.task.id() == error.id())?;
-                let answer = Err(LlmError::Provider("the provider broke down".into()));
-                Some((*ticket, Ended { answer, took: call.started.elapsed() }))
+                if let Some((ticket, call)) = self.open.iter().find(|(_, call)| call.task.id() == error.id()) {
+                    let answer = Err(LlmError::Provider("the provider broke down".into()));
+                    return Some((*ticket, Ended::Answered(answer, call.started.elapsed())));
+                }
+                let (ticket, _) = self.making.iter().find(|(_, making)| making.task.id() == error.id())?;
+                Some((*ticket, Ended::Made(Err(FileError::Io("the host broke down while it made the file".into())))))
             }
         }
     }

@@ -1,11 +1,13 @@
 //! The folders of a plugin: what `interface files` of the contract reads and writes.
 //!
 //! Neither `..` nor a symlink leaves a mount. Writes replace whole files, and hold a lock that other processes of this
-//! program respect. A dry run keeps what is written in memory, where later reads find it.
+//! program respect. A dry run keeps what is written in memory, where later reads find it. Beside folders there is the
+//! mount of a [`Repository`], whose file is on no disk.
 
 mod disk;
 mod grant;
 mod lock;
+mod made;
 mod overlay;
 mod patch;
 mod place;
@@ -23,12 +25,14 @@ use chaperone_contract::{FileError, Location};
 pub use disk::SIZE_LIMIT;
 pub use grant::{Access, BadGlob, Globs, Grant};
 pub use lock::{Lock, Locks};
+pub use made::Repository;
 pub use overlay::Overlay;
 pub use place::Folder;
 pub use storage::Storage;
 
 use crate::transaction::ReadFiles;
 use disk::Unreadable;
+use made::Made;
 use patch::Unpatched;
 use place::{Astray, Kind, Place};
 use storage::Found;
@@ -41,7 +45,13 @@ pub struct Mounts {
 }
 
 #[derive(Clone, Debug)]
-struct Mount {
+enum Mount {
+    Disk(OfDisk),
+    Made(Made),
+}
+
+#[derive(Clone, Debug)]
+struct OfDisk {
     folder: Folder,
     grant: Grant,
 }
@@ -83,12 +93,20 @@ impl Mounts {
 
     /// Adds a folder, or puts another in the place of the one with this name.
     pub fn mount(&mut self, name: impl Into<String>, folder: Folder, grant: Grant) {
-        self.mounts.insert(name.into(), Mount { folder, grant });
+        self.mounts.insert(name.into(), Mount::Disk(OfDisk { folder, grant }));
+    }
+
+    /// Adds the state of a repository as a folder with the file `status`, which is there once it was made.
+    pub fn mount_repository(&mut self, name: impl Into<String>, repository: Repository, read: Access) {
+        self.mounts.insert(name.into(), Mount::Made(Made::new(repository, read)));
     }
 
     /// The whole file, without a byte order mark.
     pub fn read(&self, file: &Location) -> Result<String, FileError> {
-        let target = self.target(file)?;
+        let target = match self.target(file)? {
+            Target::Disk(target) => target,
+            Target::Made { name, made, path } => return made.read(name, &path),
+        };
         let found = target.find(Wish::Read)?;
         self.storage.look().text(&found).map_err(|error| target.unreadable(error))?.ok_or(FileError::NotFound)
     }
@@ -96,7 +114,10 @@ impl Mounts {
     /// The names directly inside a folder, sorted; folders end in `/`. Shows what may be read and what is on the way
     /// there. A symlink that leads nowhere, or out of the mount, is not shown.
     pub fn entries(&self, folder: &Location) -> Result<Vec<String>, FileError> {
-        let target = self.target(folder)?;
+        let target = match self.target(folder)? {
+            Target::Disk(target) => target,
+            Target::Made { name, made, path } => return made.entries(name, &path),
+        };
         let found = target.find(Wish::List)?;
         let names = self.storage.look().names(&found).map_err(|error| target.io(error))?;
         let read = &target.mount.grant.read;
@@ -126,18 +147,45 @@ impl Mounts {
         self.change(file, Edit::Patch { initial, patch })
     }
 
+    /// Where the text of a file comes from that the host makes.
+    pub fn repository(&self, file: &Location) -> Result<&Repository, FileError> {
+        match self.target(file)? {
+            Target::Made { name, made, path } => made.repository(name, &path),
+            Target::Disk(target) => Err(FileError::Denied(format!("`{target}` is on the disk, and is not made anew"))),
+        }
+    }
+
+    /// Keeps the text of a file that the host has made; where there is none, what was made before is gone.
+    pub fn keep(&self, file: &Location, text: Result<String, FileError>) -> Result<(), FileError> {
+        let Target::Made { made, .. } = self.target(file)? else { return Err(FileError::NotFound) };
+        let (text, outcome) = match text {
+            Ok(text) => (Some(text), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        made.keep(text);
+        outcome
+    }
+
     /// The state of a file or folder; of one that the plugin may not read, that there is nothing.
     pub fn stamp(&self, location: &Location) -> Stamp {
-        let target = self.target(location);
-        let found = target.and_then(|target| target.find(Wish::Read).or_else(|_| target.find(Wish::List)));
-        match found {
-            Ok(found) => self.storage.look().stamp(&found),
-            Err(_) => Stamp { on_disk: None, in_memory: 0 },
+        let nothing = Stamp { on_disk: None, in_memory: 0 };
+        match self.target(location) {
+            Ok(Target::Disk(target)) => match target.find(Wish::Read).or_else(|_| target.find(Wish::List)) {
+                Ok(found) => self.storage.look().stamp(&found),
+                Err(_) => nothing,
+            },
+            Ok(Target::Made { made, .. }) => Stamp { in_memory: made.revision(), ..nothing },
+            Err(_) => nothing,
         }
     }
 
     fn change(&self, location: &Location, edit: Edit<'_>) -> Result<Change, FileError> {
-        let target = self.target(location)?;
+        let target = match self.target(location)? {
+            Target::Disk(target) => target,
+            Target::Made { name, path, .. } => {
+                return Err(FileError::Denied(format!("`{name}:{path}` is the host's to make; it cannot be written")));
+            }
+        };
         let to_lock = target.find(Wish::Write)?.real;
         let mut held = self.storage.hold(&to_lock).map_err(|error| target.io(error))?;
         // What was there before the lock was held may have been replaced since.
@@ -172,7 +220,10 @@ impl Mounts {
             return Err(FileError::Denied(format!("no mount `{name}` is granted; granted are: {there}")));
         };
         match place::normal(path) {
-            Ok(path) => Ok(Target { name, mount, path }),
+            Ok(path) => Ok(match mount {
+                Mount::Disk(mount) => Target::Disk(OnMount { name, mount, path }),
+                Mount::Made(made) => Target::Made { name, made, path },
+            }),
             Err(why) => Err(FileError::Denied(format!("the path `{name}:{path}` {why}"))),
         }
     }
@@ -194,19 +245,25 @@ enum Wish {
 }
 
 /// A path in normal form, in a mount that is there.
-struct Target<'m> {
+enum Target<'m> {
+    Disk(OnMount<'m>),
+    Made { name: &'m str, made: &'m Made, path: String },
+}
+
+/// A path in normal form, in a mount that is a folder of the disk.
+struct OnMount<'m> {
     name: &'m str,
-    mount: &'m Mount,
+    mount: &'m OfDisk,
     path: String,
 }
 
-impl fmt::Display for Target<'_> {
+impl fmt::Display for OnMount<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.name, self.path)
     }
 }
 
-impl Target<'_> {
+impl OnMount<'_> {
     /// Where the path leads. Both the path and the place that its symlinks lead to must be granted, or a symlink could
     /// reach around a pattern.
     fn find(&self, wish: Wish) -> Result<Found, FileError> {

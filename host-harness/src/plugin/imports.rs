@@ -159,6 +159,9 @@ fn files(mut files: LinkerInstance<Call>) -> wasmtime::Result<()> {
         call.reads.push(FileRead::Read { file, answer: answer.clone() });
         Ok((answer,))
     })?;
+    files.func_wrap("refresh", |mut cx: Context, (file,): (Location,)| {
+        cx.data_mut().request(0, |id| Effect::Refresh { id, file })
+    })?;
     files.func_wrap("write", |mut cx: Context, (file, text, only_if_absent): (Location, String, bool)| {
         cx.data_mut().request(text.len(), |id| Effect::Write { id, file, text, only_if_absent })
     })?;

@@ -103,6 +103,7 @@ fn is_for(client: &ClientCapabilities, effect: &Effect) -> bool {
     match effect {
         Effect::Complete(_)
         | Effect::Cancel { .. }
+        | Effect::Refresh { .. }
         | Effect::Write { .. }
         | Effect::Patch { .. }
         | Effect::Set { .. }

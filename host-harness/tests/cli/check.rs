@@ -68,7 +68,7 @@ fn every_fault_is_told_with_its_place_and_its_mend() {
 .pi/monitors/broken.monitor.json:4:3: error: /when: `sometimes` is not a known condition
     write always, has_tool_results, has_file_writes, has_bash, tool(name), every(N) or another condition of the documentation
 .pi/monitors/broken.monitor.json:5:43: error: /classify/context/1: `moods` cannot be collected
-    write user_text, assistant_text, tool_results, tool_calls, custom_messages, tool_call, conversation_history
+    write user_text, assistant_text, tool_results, tool_calls, custom_messages, tool_call, conversation_history, git_status
 .pi/monitors/broken.monitor.json:5:53: warning: /classify/prompt: `{tool_cals}` is not a placeholder and stays as it is
     write one of patterns, instructions, iteration, or a collector of classify.context
 .pi/monitors/broken.monitor.json:5:53: warning: /classify/prompt: does not show the judge the patterns

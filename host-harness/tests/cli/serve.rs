@@ -16,7 +16,7 @@ use crate::support::{World, session, session_names, sessions};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Effects that the sidecar carries out by itself, or answers.
-const OWN: [&str; 8] = ["complete", "cancel", "write", "patch", "set", "arm", "disarm", "ask"];
+const OWN: [&str; 9] = ["complete", "cancel", "refresh", "write", "patch", "set", "arm", "disarm", "ask"];
 
 /// A sidecar, and the client's ends of its pipes.
 struct Sidecar {
@@ -212,6 +212,37 @@ fn sessions_over_one_pipe_have_the_effects_that_each_has_in_a_run_of_its_own() {
     }
     assert!(steers > 3, "{steers}");
     assert!(sidecar.ended().success());
+}
+
+#[test]
+fn a_judge_is_shown_the_state_of_the_repository_as_it_is_now() {
+    let world = World::new();
+    let git = Command::new("git").args(["init", "--quiet"]).current_dir(world.project()).status().unwrap();
+    assert!(git.success());
+    let judge = "rules:\n  - when: { prompt_contains: \"?? left-behind.txt\" }\n    answer: FLAG:It is left behind\n  - answer: CLEAN\n";
+    world.write("judge.yaml", judge);
+    let monitor = json!({
+        "name": "commits", "event": "agent_end",
+        "classify": {"context": ["git_status"], "prompt": "{patterns}"},
+        "patterns": {"path": "commits.patterns.json"},
+        "actions": {"on_flag": {"steer": "Add it."}},
+    });
+    world.write_of_user("monitors/commits.monitor.json", &monitor.to_string());
+    world.write_of_user("monitors/commits.patterns.json", r#"[{"id": "p", "description": "pd"}]"#);
+    let mut sidecar = Sidecar::with(&world, ["--script", "judge.yaml"], json!({}));
+    sidecar.open("s", &world.project(), "new");
+    world.write("left-behind.txt", "");
+    let user = json!({"id": "u", "timestamp": 0, "body": {"user": [{"text": "Commit it."}]}});
+    let answer = json!({"id": "a", "timestamp": 0, "body": {"assistant": {
+        "content": [{"text": "Committed."}], "stop_reason": "stop", "usage": null, "model": null, "error": null}}});
+    sidecar.ask("session/append", json!({"session": "s", "entries": [user, answer]}));
+    let (_, lines) = sidecar.ask("session/event", json!({"session": "s", "event": "agent_end"}));
+    assert!(lines.iter().all(|line| line["params"]["effect"]["refresh"].is_null()), "that is the sidecar's to do");
+    let (_, lines) = sidecar.ask("session/quiet", json!({"session": "s"}));
+    let steers: Vec<_> =
+        lines.iter().filter_map(|line| line["params"]["effect"]["inject"]["content"].as_str()).collect();
+    let [steer] = steers[..] else { panic!("{lines:?}") };
+    assert!(steer.starts_with("[commits] It is left behind. Add it."), "{steer}");
 }
 
 #[test]

@@ -5,6 +5,6 @@ mod files;
 mod learning;
 mod loading;
 mod moments;
-mod play;
+pub mod play;
 mod steering;
 mod verdicts;

@@ -127,7 +127,7 @@ impl Play {
         let snapshot = Snapshot { session_id, ..stage::snapshot() };
         let setup = Setup { dialogs, ..Setup::new(snapshot, vec![plugin], judge.clone()) };
         let session = Session::new(setup, &mut seen).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut play = Self { stage, session, seen, judge, runtime, entries: 0 };
         play.trust();
         play.event(Event::SessionStart { reason: StartReason::New });

@@ -166,6 +166,14 @@ impl Plugin for Hostile {
                 let answer = cx.read("workspace", argument);
                 cx.notify(format!("read: {answer:?}"), Tone::Normal);
             }
+            "refresh" => {
+                let (mount, path) = argument.split_once(':').unwrap_or(("git", argument));
+                cx.refresh(mount, path);
+            }
+            "glance" => {
+                let answer = cx.read("git", argument);
+                cx.notify(format!("glance: {answer:?}"), Tone::Normal);
+            }
             "list" => {
                 let answer = cx.list("workspace", argument);
                 cx.notify(format!("list: {answer:?}"), Tone::Normal);

@@ -18,7 +18,7 @@ pub fn text(entries: &[Entry], collector: Collector, limit: Limit) -> String {
         Collector::ToolResults => tool_results(entries, items, characters),
         Collector::ToolCalls => tool_calls(entries, items, characters),
         Collector::CustomMessages => custom_messages(entries, characters),
-        Collector::ToolCall | Collector::ConversationHistory => String::new(),
+        Collector::ToolCall | Collector::ConversationHistory | Collector::GitStatus => String::new(),
     }
 }
 

@@ -45,6 +45,7 @@ impl Limit {
             Collector::ToolResults => (5, 2_000),
             Collector::ToolCalls => (20, 2_000),
             Collector::ConversationHistory => (3, 2_000),
+            Collector::GitStatus => (1, 2_000),
         };
         Self { items, characters }
     }
@@ -69,6 +70,11 @@ impl Selection {
     /// These parts, as much of them as is usual.
     pub fn new(collectors: impl Into<Vec<Collector>>) -> Self {
         Self { collectors: collectors.into(), limits: BTreeMap::new(), budget: DEFAULT_BUDGET }
+    }
+
+    /// Whether a judge is shown this.
+    pub fn shows(&self, collector: Collector) -> bool {
+        self.collectors.contains(&collector)
     }
 
     /// How much a collector shows.

@@ -3,7 +3,7 @@
 use chaperone_sdk::{Judgement, Level, Sparing, Verdict as Reported};
 
 use super::consequences::{self, Judged, Occasion};
-use super::{activation, request};
+use super::{activation, looking, request};
 use crate::desk::Desk;
 use crate::evidence::{Digest, Window};
 use crate::memory::Judging;
@@ -17,6 +17,9 @@ use crate::waiting;
 /// the judge was asked often enough for this prompt or is failing.
 pub fn ask(desk: &mut Desk, listed: &Listed, window: &Window, transcript: &Transcript) {
     let name = &listed.name;
+    if desk.memory.run.is_looking(name) {
+        return; // It is going to look at what there is then.
+    }
     let digest = window.evidence(&listed.shows).digest();
     if is_known(desk, listed, digest) && !activation::counts(listed) {
         return spare(desk, listed, window, "this evidence was judged before");
@@ -34,6 +37,9 @@ pub fn ask(desk: &mut Desk, listed: &Listed, window: &Window, transcript: &Trans
             false => "the judge was asked often enough for this message of the user",
         };
         return spare(desk, listed, window, reason);
+    }
+    if !window.is_whole(&listed.shows) {
+        return looking::begin(desk, name);
     }
     let request = match request::question(desk, listed, window) {
         Ok(request) => request,

@@ -15,10 +15,8 @@ use crate::steer::{self, Remark};
 /// Who excludes itself for another one in the same message is left out: it was judged before the other one was.
 pub fn take_due(run: &mut Run, roster: &Roster) -> Vec<Flagged> {
     let is_written_down = |flagged: &Flagged| !matches!(flagged.learning, Learning::Asked(_));
-    let rest_is_due = run.ended
-        && run.judging.is_empty()
-        && run.waiting.is_empty()
-        && run.flagged.iter().all(|flagged| flagged.at_once || is_written_down(flagged));
+    let rest_is_due =
+        run.ended && run.is_decided() && run.flagged.iter().all(|flagged| flagged.at_once || is_written_down(flagged));
     let is_due = |flagged: &Flagged| if flagged.at_once { is_written_down(flagged) } else { rest_is_due };
     let (mut due, later): (Vec<Flagged>, Vec<Flagged>) = std::mem::take(&mut run.flagged).into_iter().partition(is_due);
     run.flagged = later;

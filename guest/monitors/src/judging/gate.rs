@@ -3,7 +3,9 @@
 //! A call is refused by a verdict alone. Whatever else happens (the judge fails or takes too long, the user speaks, the
 //! monitor is silenced, its ceiling is reached) lets it through.
 
-use chaperone_sdk::{Content, Context, Gate, Judgement, Level, RequestId, Scope, Tone, ToolCall, ToolResult};
+use chaperone_sdk::{
+    Content, Context, FileError, Gate, Judgement, Level, RequestId, Scope, Tone, ToolCall, ToolResult,
+};
 
 use super::consequences::{self, Judged, Occasion};
 use super::moment::Moment;
@@ -15,7 +17,7 @@ use crate::decision::{self, About};
 use crate::definition::{Block, Monitor, Trigger};
 use crate::desk::Desk;
 use crate::errand::Errand;
-use crate::evidence::Window;
+use crate::evidence::{Window, git};
 use crate::memory::{Flagged, Watch};
 use crate::precheck;
 use crate::roster::Listed;
@@ -64,6 +66,11 @@ fn look(desk: &mut Desk, listed: &Listed, call: &ToolCall, window: &Window, tran
     if !activation::may_ask(listed, desk.memory.notes(name)) {
         return tell_exhausted(desk, listed);
     }
+    if !window.is_whole(&listed.shows) {
+        let id = git::look_up(desk.cx);
+        let (monitor, call, is_held) = (name.clone(), call.clone(), listed.blocks);
+        return desk.watch.sent(id, Errand::GateStatus { monitor, call, is_held });
+    }
     let request = match request::question(desk, listed, window) {
         Ok(request) => request,
         Err(reason) => return desk.cx.log(Level::Warn, format!("[{name}] is not judged: {reason}")),
@@ -81,6 +88,16 @@ fn look(desk: &mut Desk, listed: &Listed, call: &ToolCall, window: &Window, tran
             desk.memory.run.judging.insert(id, judging);
         }
     }
+}
+
+/// The state of the repository was looked up for the judge of a call.
+pub fn looked_up(desk: &mut Desk, name: &str, call: ToolCall, outcome: Result<(), FileError>) {
+    if let Some(listed) = desk.watch.roster.find(name).cloned() {
+        let moment = Moment::now(desk.cx, std::slice::from_ref(&listed)).before(call.clone());
+        let moment = moment.with_git_status(git::status(desk.cx, outcome));
+        look(desk, &listed, &call, &moment.window(), &moment.transcript());
+    }
+    settle(desk, &call.id);
 }
 
 /// Says once for each message of the user that a guard looks no more.
@@ -135,7 +152,10 @@ pub fn settle(desk: &mut Desk, call: &str) {
 pub fn time_is_up(desk: &mut Desk, id: RequestId) {
     let Some(Errand::GateLimit { call }) = desk.watch.errands.get(&id).cloned() else { return };
     for judge in judges_of(&desk.watch, &call) {
-        let Some(Errand::Gate { monitor, digest, entry, .. }) = desk.watch.errands.remove(&judge) else { continue };
+        let Some(Errand::Gate { monitor, digest, entry, .. }) = desk.watch.errands.remove(&judge) else {
+            desk.cx.log(Level::Warn, "a call runs unjudged: the state of the repository was not found out in time");
+            continue;
+        };
         desk.cx.cancel(judge);
         let verdict = Verdict::unknown("the judge did not answer in time");
         desk.cx.judged(Judgement {
@@ -176,25 +196,24 @@ pub fn give_up(desk: &mut Desk, monitor: Option<&str>) {
     let mut calls = Vec::new();
     let mut judges = Vec::new();
     for (id, errand) in &desk.watch.errands {
-        if let Errand::Gate { monitor: name, call, .. } = errand
-            && monitor.is_none_or(|monitor| monitor == name)
-        {
+        let (name, call) = match errand {
+            Errand::Gate { monitor, call, .. } => (monitor, call),
+            Errand::GateStatus { monitor, call, .. } => (monitor, &call.id),
+            _ => continue,
+        };
+        if monitor.is_none_or(|monitor| monitor == name) {
             judges.push(*id);
             calls.push(call.clone());
         }
     }
-    for id in judges {
-        desk.watch.errands.remove(&id);
-        desk.cx.cancel(id);
-    }
+    judges.into_iter().for_each(|id| forget(desk, id));
     calls.iter().for_each(|call| settle(desk, call));
 }
 
 /// Lets a call run or refuses it, and forgets who else looks at it.
 fn decide(desk: &mut Desk, call: &str, refusal: Option<String>) {
     for judge in judges_of(&desk.watch, call) {
-        desk.watch.errands.remove(&judge);
-        desk.cx.cancel(judge);
+        forget(desk, judge);
     }
     if let Some(limit) = limit_of(&desk.watch, call) {
         desk.watch.errands.remove(&limit);
@@ -203,9 +222,20 @@ fn decide(desk: &mut Desk, call: &str, refusal: Option<String>) {
     desk.cx.release(call, refusal);
 }
 
-/// The questions that a call waits for.
+/// Waits no longer for a question about a call.
+fn forget(desk: &mut Desk, judge: RequestId) {
+    if let Some(Errand::Gate { .. }) = desk.watch.errands.remove(&judge) {
+        desk.cx.cancel(judge);
+    }
+}
+
+/// The questions that a call waits for, and what is looked up for them.
 fn judges_of(watch: &Watch, call: &str) -> Vec<RequestId> {
-    let is_about = |errand: &Errand| matches!(errand, Errand::Gate { call: other, .. } if other == call);
+    let is_about = |errand: &Errand| match errand {
+        Errand::Gate { call: other, .. } => other == call,
+        Errand::GateStatus { call: other, is_held, .. } => *is_held && other.id == call,
+        _ => false,
+    };
     watch.errands.iter().filter(|(_, errand)| is_about(errand)).map(|(id, _)| *id).collect()
 }
 

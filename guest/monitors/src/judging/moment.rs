@@ -8,12 +8,13 @@ use crate::evidence::Window;
 use crate::roster::Listed;
 use crate::transcript::Transcript;
 
-/// The entries since the user's message; what stands before them, if somebody shows it to a judge; and the tool call that
-/// waits, if one does.
+/// The entries since the user's message; what stands before them, if somebody shows it to a judge; the tool call that
+/// waits, if one does; and the state of the repository, if it was looked up.
 pub struct Moment {
     entries: Vec<Entry>,
     earlier: Vec<Entry>,
     pending: Option<ToolCall>,
+    git_status: Option<String>,
 }
 
 impl Moment {
@@ -25,12 +26,12 @@ impl Moment {
 
     /// With these entries since the user's message.
     pub fn of(cx: &Context, entries: Vec<Entry>, looking: &[Listed]) -> Self {
-        let shows_history = |listed: &Listed| listed.shows.collectors.contains(&Collector::ConversationHistory);
+        let shows_history = |listed: &Listed| listed.shows.shows(Collector::ConversationHistory);
         let earlier = match looking.iter().any(shows_history) {
             true => branch::earlier(cx, &entries),
             false => Vec::new(),
         };
-        Self { entries, earlier, pending: None }
+        Self { entries, earlier, pending: None, git_status: None }
     }
 
     /// The same, while this call waits.
@@ -38,13 +39,21 @@ impl Moment {
         Self { pending: Some(pending), ..self }
     }
 
+    /// The same, with the state of the repository.
+    pub fn with_git_status(self, status: String) -> Self {
+        Self { git_status: Some(status), ..self }
+    }
+
     /// As evidence.
     pub fn window(&self) -> Window<'_> {
-        let window = Window::new(&self.entries).after(&self.earlier);
-        match &self.pending {
-            Some(pending) => window.before(pending),
-            None => window,
+        let mut window = Window::new(&self.entries).after(&self.earlier);
+        if let Some(pending) = &self.pending {
+            window = window.before(pending);
         }
+        if let Some(status) = &self.git_status {
+            window = window.with_git_status(status);
+        }
+        window
     }
 
     /// As conditions see it.

@@ -26,6 +26,23 @@ impl Plugin for Counter {
     }
 }
 
+/// Has the host make a file whenever the agent ends, and logs what came of it.
+struct Maker;
+
+impl Plugin for Maker {
+    fn describe(_: &mut Context) -> Description {
+        crate::describe("maker", "1", "Has a file made", vec![Hook::AgentEnd])
+    }
+
+    fn agent_end(cx: &mut Context) {
+        cx.refresh("git", "status");
+    }
+
+    fn stored(cx: &mut Context, _: RequestId, outcome: Result<(), FileError>) {
+        cx.log(Level::Info, format!("{outcome:?}"));
+    }
+}
+
 #[test]
 fn state_is_kept_between_hooks() {
     let mut host = FakeHost::<Counter>::default();
@@ -60,6 +77,28 @@ fn timers_fire_once_and_in_time() {
     host.advance(5000);
     let fired = host.effects().iter().filter(|effect| matches!(effect, Effect::Notify { tone: Tone::Normal, .. }));
     assert_eq!(fired.count(), 1);
+}
+
+#[test]
+fn a_file_that_the_host_makes_is_there_once_it_was_asked_for() {
+    let mut host = FakeHost::<Maker>::default();
+    host.fire(Event::AgentEnd);
+    assert_eq!(host.file("git", "status"), None);
+    host.made.insert(("git".into(), "status".into()), Ok("## main".into()));
+    host.fire(Event::AgentEnd);
+    assert_eq!(host.file("git", "status"), Some("## main"));
+    host.made.insert(("git".into(), "status".into()), Err(FileError::NotFound));
+    host.fire(Event::AgentEnd);
+    assert_eq!(host.file("git", "status"), None, "what was made before is gone");
+    let heard: Vec<&str> = host
+        .effects()
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Log { message, .. } => Some(message.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(heard, ["Err(NotFound)", "Ok(())", "Err(NotFound)"]);
 }
 
 #[test]

@@ -106,6 +106,10 @@ impl Host for Transaction<'_> {
         self.request(|id| Effect::Ask { id, prompt })
     }
 
+    fn refresh(&mut self, file: Location) -> RequestId {
+        self.request(|id| Effect::Refresh { id, file })
+    }
+
     fn write(&mut self, file: Location, text: String, only_if_absent: bool) -> RequestId {
         self.request(|id| Effect::Write { id, file, text, only_if_absent })
     }

@@ -249,6 +249,7 @@ mod tests {
             language: language.into(),
             expect,
             why: "Because.".into(),
+            git_status: None,
             command: None,
             branch: Vec::new(),
             place: "c.yaml:1".into(),

@@ -8,10 +8,10 @@ use anyhow::{Context as _, Result, bail};
 use chaperone_contract::{Effect, Event, Location, Mode, ModelId, Snapshot, Usage};
 
 use crate::cases::{Case, Said};
-use crate::cli::setup;
+use crate::cli::setup::{self, Ground};
 use crate::config;
 use crate::drive::{HookRun, Note, Observer, Session, Setup};
-use crate::files::{Change, Overlay, Storage};
+use crate::files::{Change, Overlay, Repository, Storage};
 use crate::llm::Provider;
 use crate::plugin::Plugin;
 use crate::session::Step;
@@ -68,9 +68,16 @@ impl Bench<'_> {
     /// # Errors
     /// Where the files cannot be put there, or no plugin has the case's command.
     pub async fn run(&self, case: &Case, files: &[File]) -> Result<Trial> {
-        let storage = Storage::Memory(Overlay::new());
-        let folders = setup::Folders { project: self.folder, user: Some(self.folder.join("home")) };
-        let running = setup::running(&self.plugin, self.component.clone(), &folders, &storage);
+        let ground = Ground {
+            project: self.folder,
+            user: Some(self.folder.join("home")),
+            repository: match &case.git_status {
+                Some(said) => Repository::Said(said.clone()),
+                None => Repository::OutOfReach("the case has no `git_status`".into()),
+            },
+            storage: Storage::Memory(Overlay::new()),
+        };
+        let running = setup::running(&self.plugin, self.component.clone(), &ground);
         for File { location, text } in files {
             let written = running.files.write(location, text, false);
             written.map_err(|error| anyhow::anyhow!("cannot write {}: {error:?}", location.path))?;

@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use chaperone_contract::Timestamp;
 use clap::{Subcommand, ValueEnum};
 
-use super::setup::{Judge, Nobody, ProviderName};
+use super::setup::{Ground, Judge, Nobody, ProviderName};
 use super::{Status, in_full, setup, style};
 use crate::config::{self, Config};
 use crate::files::{Locks, Storage};
@@ -160,7 +160,7 @@ fn watchers(host: Host, event: &HookEvent, live: &Live, locks: Locks) -> Result<
     }
     let provider = provider(host, &config, &live.judge)?;
     Ok(Watchers {
-        plugins: setup::plugins(&config, &[], &project, &Storage::Disk(locks))?,
+        plugins: setup::plugins(&config, &[], &Ground::live(&project, Storage::Disk(locks)))?,
         judge: live.judge.model(&*provider),
         provider,
         project: project.root.display().to_string(),

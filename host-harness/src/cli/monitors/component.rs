@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, anyhow, bail};
 use chaperone_contract::{Effect, Event, Mode, Notice, Scope, StartReason, Tone};
 
-use crate::cli::setup;
+use crate::cli::setup::{self, Ground};
 use crate::config::{self, Config};
 use crate::drive::{HookRun, Memory, Note, Observer, Session, Setup};
 use crate::files::{Change, Mounts, Storage};
@@ -80,8 +80,9 @@ impl Monitors {
             Some(builtin) => std::slice::from_ref(builtin),
             None => &config.plugins,
         };
+        let ground = Ground::live(&project, storage.clone());
         for candidate in candidates {
-            let mut plugins = setup::plugins(config, std::slice::from_ref(&candidate.name), &project, storage)?;
+            let mut plugins = setup::plugins(config, std::slice::from_ref(&candidate.name), &ground)?;
             for plugin in &mut plugins {
                 plugin.limits.time = plugin.limits.time.max(PATIENCE);
             }

@@ -9,6 +9,7 @@ use super::trust::{Trust, Word};
 use super::{Place, tell};
 use crate::cli::remember::{self, Access};
 use crate::cli::report::{Format, Report};
+use crate::cli::setup::Ground;
 use crate::cli::watch::{Watch, Watched, watch};
 use crate::cli::{Status, setup, style};
 
@@ -51,7 +52,8 @@ pub fn test(arguments: &Arguments, place: &Place) -> Result<Status> {
     let on_command = if monitors.has_command(name) { std::slice::from_ref(name) } else { &[] };
     let mut report = Report::new(Format::Text, Box::new(style::out()), *write).about(name);
     report.session(&watched.title, &watched.subtitle(&*provider), false);
-    let mut plugins = setup::plugins(&config, &[monitors.plugin().into()], &project, &setup::storage(*write)?)?;
+    let ground = Ground::recorded(&project, setup::storage(*write)?);
+    let mut plugins = setup::plugins(&config, &[monitors.plugin().into()], &ground)?;
     Trust::of(Word::of(*trust_project, &config, judge), &config, &project)?.tell(&mut plugins);
     let judge = judge.model(&*provider);
     let watchers =

@@ -229,6 +229,32 @@ c.toml:11:49: `write` must hold strings, not a whole number
 }
 
 #[test]
+fn the_repository_cannot_be_written() {
+    let text = r#"
+[[plugin]]
+name = "m"
+component = "m.wasm"
+[[plugin]]
+name = "n"
+component = "n.wasm"
+[plugin.grants]
+files = { git = "read-write" }
+"#;
+    assert_data_eq!(
+        report(text),
+        str![[r#"
+c.toml:9:17: `git` cannot be `read-write`
+  |
+9 | files = { git = "read-write" }
+  |                 ^^^^^^^^^^^^
+  = possible: `none`, `read`
+"#]]
+    );
+    let patterns = text.replace("\"read-write\"", "{ read = [\"status\"], write = [\"status\"] }");
+    assert!(report(&patterns).contains("`write`"), "{}", report(&patterns));
+}
+
+#[test]
 fn allowances_that_cannot_be_are_told() {
     let text = r#"
 [[plugin]]

@@ -1,0 +1,87 @@
+//! Files that are on no disk: the host makes them when a plugin asks for that, and keeps them for this plugin.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use chaperone_contract::FileError;
+
+use super::Access;
+
+/// The only file in the mount of a repository.
+const STATUS: &str = "status";
+
+/// Where the text of the file `status` comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Repository {
+    /// From git: the repository that this folder is in.
+    Of(PathBuf),
+    /// What git said was written down.
+    Said(String),
+    /// From nowhere, for this reason, in words that stand alone.
+    OutOfReach(String),
+}
+
+/// The mount of a repository. Copies share what was made.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    repository: Repository,
+    read: Access,
+    latest: Arc<Mutex<Latest>>,
+}
+
+#[derive(Debug, Default)]
+struct Latest {
+    text: Option<String>,
+    /// How often it was made.
+    revision: u64,
+}
+
+impl Made {
+    pub(super) fn new(repository: Repository, read: Access) -> Self {
+        Self { repository, read, latest: Arc::default() }
+    }
+
+    /// Where the text of a file comes from; `mount` is what the plugin calls this.
+    pub(super) fn repository(&self, mount: &str, path: &str) -> Result<&Repository, FileError> {
+        self.check(mount, path)?;
+        Ok(&self.repository)
+    }
+
+    pub(super) fn keep(&self, text: Option<String>) {
+        let mut latest = self.latest();
+        latest.text = text;
+        latest.revision += 1;
+    }
+
+    pub(super) fn read(&self, mount: &str, path: &str) -> Result<String, FileError> {
+        self.check(mount, path)?;
+        self.latest().text.clone().ok_or(FileError::NotFound)
+    }
+
+    pub(super) fn entries(&self, mount: &str, path: &str) -> Result<Vec<String>, FileError> {
+        if !path.is_empty() {
+            return Err(FileError::NotFound);
+        }
+        self.check(mount, STATUS)?;
+        Ok(self.latest().text.iter().map(|_| STATUS.to_owned()).collect())
+    }
+
+    pub(super) fn revision(&self) -> u64 {
+        self.latest().revision
+    }
+
+    fn check(&self, mount: &str, path: &str) -> Result<(), FileError> {
+        match path {
+            STATUS if self.read.allows(STATUS) => Ok(()),
+            STATUS => Err(FileError::Denied(format!(
+                "`read` on `{mount}:{STATUS}` is not granted; in this mount it is on {}",
+                self.read
+            ))),
+            _ => Err(FileError::NotFound),
+        }
+    }
+
+    fn latest(&self) -> MutexGuard<'_, Latest> {
+        self.latest.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
