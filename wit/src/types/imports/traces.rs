@@ -1,6 +1,6 @@
 //! `interface traces`: judgements that the host keeps.
 
-use crate::types::{EntryId, Finding, ModelId, PromptMessage, RequestId, StopReason, Timestamp, Usage, Verdict};
+use crate::types::{EntryId, ModelId, PromptMessage, RequestId, StopReason, Timestamp, Usage, Verdict};
 
 /// Names a trace among all that the host keeps; a newer one has a larger number.
 pub type TraceId = u64;
