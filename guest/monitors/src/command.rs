@@ -26,7 +26,15 @@ pub const CHECK_TYPE: &str = "monitor-check";
 pub fn run(desk: &mut Desk, arguments: &str) {
     let names: Vec<&str> = desk.watch.roster.monitors.iter().map(|listed| listed.name.as_str()).collect();
     match grammar::parse(arguments, &names) {
-        Err(misspelt) => desk.cx.notify(misspelt.to_string(), Tone::Error),
+        Err(misspelt) => {
+            let broken =
+                misspelt.monitor().and_then(|word| desk.watch.roster.out_of_service().find(|(name, _)| *name == word));
+            let text = match broken {
+                Some((name, fault)) => format!("[{name}] is out of service: {fault}"),
+                None => misspelt.to_string(),
+            };
+            desk.cx.notify(text, Tone::Error);
+        }
         Ok(Command::List) => desk.cx.notify(answers::list(&desk.watch, &desk.memory), Tone::Normal),
         Ok(Command::Help) => desk.cx.notify(answers::HELP, Tone::Normal),
         Ok(Command::Check) => check(desk),
@@ -100,7 +108,7 @@ fn check(desk: &mut Desk) {
     let roster = roster::discover(desk.cx, &habits.trust);
     let to_mend = roster.faults.iter().filter(|fault| fault.is_to_be_mended());
     let (errors, warnings): (Vec<_>, Vec<_>) = to_mend.partition(|fault| fault.is_error());
-    let (title, tone) = answers::checked(roster.monitors.len(), errors.len(), warnings.len());
+    let (title, tone) = answers::checked(roster.monitors.len(), errors.len(), warnings.len(), roster.untrusted.len());
     let details = roster.faults.iter().map(|fault| {
         let tone = match fault.severity {
             fault::Severity::Error => Tone::Error,

@@ -1,6 +1,7 @@
 //! What can be said of a transcript without asking anybody: the vocabulary of `when` and `classify.precheck`.
 
 mod holds;
+mod mend;
 mod parse;
 #[cfg(test)]
 mod tests;

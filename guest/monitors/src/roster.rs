@@ -4,12 +4,14 @@ mod excludes;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use chaperone_sdk::{Context, FileError, Location};
 use serde::{Deserialize, Serialize};
 
-use crate::definition::{self, Escalate, Monitor, Trigger};
+use crate::definition::{self, Collector, Escalate, Monitor, Trigger};
+use crate::evidence::git;
 use crate::evidence::selection::Selection;
 use crate::fault::{Fault, Report};
 use crate::scope::Subject;
@@ -103,6 +105,17 @@ impl Roster {
     /// The monitor of that name.
     pub fn find(&self, name: &str) -> Option<&Listed> {
         self.monitors.iter().find(|monitor| monitor.name == name)
+    }
+
+    /// The files of monitors that cannot be used, by the name that each would have, with the gravest fault of each.
+    pub fn out_of_service(&self) -> impl Iterator<Item = (&str, &Fault)> {
+        let mut seen = BTreeSet::new();
+        self.faults.iter().filter(|fault| fault.is_error()).filter_map(move |fault| {
+            let name = fault.file.strip_prefix(FOLDER)?.strip_prefix('/')?.strip_suffix(SUFFIX)?;
+            let is_of = |listed: &Listed| *listed.mount == *fault.mount && *listed.file == *fault.file;
+            let is_used = self.monitors.iter().any(is_of);
+            (!is_used && seen.insert((&fault.mount, &fault.file))).then_some((name, fault))
+        })
     }
 
     /// Adds what is wrong with a file that several monitors may name.
@@ -201,13 +214,13 @@ fn admit(cx: &Context, roster: &mut Roster, words: &Words, mount: &str, file: &s
         }
         return roster.faults.extend(report.into_faults());
     }
+    check_grants(cx, roster, &monitor, mount, file);
     let inactive = check_lists(cx, roster, &monitor);
     let mut listed = Listed::new(&monitor, mount, file, inactive);
     if let Some(fingerprint) = (mount == trust::FOREIGN).then(|| Fingerprint::read(cx, file, &monitor)).flatten() {
         listed.trust = trust::standing(words, &monitor.name, &fingerprint);
         if let Standing::Untrusted(reason) = &listed.trust {
             listed.inactive = Some(reason.to_string());
-            listed.excludes.clear();
             roster.untrusted.push(Untrusted {
                 name: monitor.name.clone(),
                 event: monitor.event,
@@ -218,6 +231,19 @@ fn admit(cx: &Context, roster: &mut Roster, words: &Words, mount: &str, file: &s
         }
     }
     roster.monitors.push(listed);
+}
+
+/// Warns of evidence that the host does not give out.
+fn check_grants(cx: &Context, roster: &mut Roster, monitor: &Monitor, mount: &str, file: &str) {
+    let shown = &monitor.classify.shows.collectors;
+    let Some(index) = shown.iter().position(|collector| *collector == Collector::GitStatus) else { return };
+    if let Some(reason) = git::refusal(cx) {
+        let mut report = Report::new(mount, file);
+        let message = format!("`git_status` is not available: {reason}");
+        let mend = "write git = \"read\" under [plugin.grants.files] of chaperone.toml";
+        report.warning(format!("/classify/context/{index}"), message, mend);
+        roster.report(report.into_faults());
+    }
 }
 
 /// Reads the patterns and rules of a monitor. The result says why it cannot work with them.
@@ -257,7 +283,9 @@ fn check_lists(cx: &Context, roster: &mut Roster, monitor: &Monitor) -> Option<S
 pub fn unreadable(mount: &str, path: &str, error: &FileError) -> Fault {
     let (message, mend) = match error {
         FileError::NotFound => ("is missing".to_owned(), "make the file, or correct the path that leads to it"),
-        FileError::Denied(reason) => (format!("may not be read: {reason}"), "grant it in the plugin's manifest"),
+        FileError::Denied(reason) => {
+            (format!("may not be read: {reason}"), "grant it under [plugin.grants.files] of chaperone.toml")
+        }
         FileError::TooLarge(bytes) => (format!("is too large to be read: {bytes} bytes"), "make it smaller"),
         FileError::NotUtf8 => ("is not UTF-8 text".to_owned(), "save it as UTF-8"),
         FileError::NotJson(reason) | FileError::Conflict(reason) | FileError::Io(reason) => {

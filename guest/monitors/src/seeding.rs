@@ -21,6 +21,11 @@ pub struct Bundled {
     pub instructions: &'static str,
 }
 
+/// Whether a bundled monitor has this name.
+pub fn is_bundled(name: &str) -> bool {
+    BUNDLED.iter().any(|bundled| bundled.name == name)
+}
+
 impl Bundled {
     /// Its files: name and text.
     pub fn files(&self) -> [(String, &'static str); 3] {

@@ -10,9 +10,11 @@ use std::fmt;
 use chaperone_sdk::Context;
 use serde::{Deserialize, Serialize};
 
+use crate::condition::Condition;
 use crate::definition::{self, Monitor};
 use crate::roster::Listed;
 use crate::seeding;
+use crate::when::When;
 
 /// The mount whose monitors may have come with a repository.
 pub const FOREIGN: &str = "project";
@@ -193,6 +195,15 @@ pub fn would_do(monitor: &Monitor) -> String {
         Some(model) => format!("asks {}/{}", model.provider, model.model),
         None => "asks the session's model".into(),
     }];
+    if monitor.classify.shows.shows(definition::Collector::GitStatus) {
+        parts.push("shows it what git says of the project".into());
+    }
+    if monitor.blocks() {
+        parts.push(match &monitor.when {
+            When::Holds(Condition::Always) => "refuses tool calls".into(),
+            when => format!("refuses tool calls where {when}"),
+        });
+    }
     if actions().any(|action| monitor.steer(action).is_some()) {
         parts.push("steers the agent".into());
     }
@@ -317,5 +328,18 @@ mod tests {
         });
         let (monitor, _) = definition::parse(FOREIGN, "monitors/m.monitor.json", &text.to_string());
         assert_eq!(would_do(&monitor.unwrap()), "asks p/big, steers the agent, writes a.json, learns patterns");
+    }
+
+    #[test]
+    fn what_a_guard_would_do_is_to_refuse_calls() {
+        let text = serde_json::json!({
+            "name": "g", "event": "tool_call", "when": "command(rm *)", "patterns": {"path": "p.json"},
+            "classify": {"prompt": "{patterns} CLEAN FLAG", "context": ["tool_call", "git_status"]},
+            "actions": {"on_flag": {"block": true}},
+        });
+        let (monitor, _) = definition::parse(FOREIGN, "monitors/g.monitor.json", &text.to_string());
+        let would =
+            "asks the session's model, shows it what git says of the project, refuses tool calls where command(rm *)";
+        assert_eq!(would_do(&monitor.unwrap()), would);
     }
 }

@@ -12,6 +12,29 @@ fn rules(host: &TestHost) -> Value {
 }
 
 #[test]
+fn a_monitor_that_cannot_be_used_is_listed_with_the_reason() {
+    let mut host = host(&[monitor("m", json!({})), monitor("n", json!({"when": "user_say(commit)"}))]);
+    let list = monitors(&mut host, "");
+    assert!(list.contains("\n  n — out of service: `user_say` is not a known condition\n(1 fault"), "{list}");
+    for line in ["n", "n patterns", "trust n"] {
+        let answer = monitors(&mut host, line);
+        assert!(
+            answer.starts_with("[n] is out of service: project:monitors/n.monitor.json#/when: "),
+            "{line}: {answer}"
+        );
+    }
+    assert!(monitors(&mut host, "nn").starts_with("Unknown monitor: nn"));
+}
+
+#[test]
+fn a_check_counts_those_that_are_not_trusted() {
+    let mut host = host(&[monitor("m", json!({})), monitor("n", json!({}))]);
+    assert_eq!(monitors(&mut host, "check"), "2 monitors, no faults");
+    monitors(&mut host, "untrust n");
+    assert_eq!(monitors(&mut host, "check"), "2 monitors, no faults; 1 inactive until trusted: /monitors trust");
+}
+
+#[test]
 fn the_list_shows_the_global_state_and_each_monitor_in_every_mode() {
     for mode in [Mode::Interactive, Mode::Rpc, Mode::OneShot] {
         let mut host = host(&[

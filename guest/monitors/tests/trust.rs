@@ -233,6 +233,14 @@ fn a_monitor_of_the_project_that_is_not_trusted_does_not_stand_in_the_way_of_the
 }
 
 #[test]
+fn files_are_checked_before_they_are_trusted() {
+    let mut host = host_with(json!({"classify": {"excludes": ["ghost"]}}));
+    monitors(&mut host, "untrust m");
+    let check = monitors(&mut host, "check");
+    assert!(check.contains("there is no monitor `ghost`"), "{check}");
+}
+
+#[test]
 fn the_users_own_monitors_need_no_trust() {
     let mut host = TestHost::default();
     host.put("user", "monitors/m.monitor.json", monitor("m", json!({})).to_string());

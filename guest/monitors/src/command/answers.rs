@@ -54,10 +54,13 @@ pub fn list(watch: &Watch, memory: &Memory) -> String {
         let state = status::state(listed, watch, memory);
         text.push_str(&format!("\n  {} [{}{when}]{scope} — {state}", listed.name, listed.event));
     }
+    for (name, fault) in watch.roster.out_of_service() {
+        text.push_str(&format!("\n  {name} — out of service: {}", fault.message));
+    }
     if watch.roster.untrusted.iter().any(|monitor| monitor.reason != Reason::Refused) {
         text.push_str("\n(some are not trusted: /monitors trust)");
     }
-    if watch.roster.monitors.is_empty() {
+    if watch.roster.monitors.is_empty() && watch.roster.out_of_service().next().is_none() {
         text.push_str("\n  (no monitors; /monitors init adds the bundled ones)");
     }
     match watch.roster.faults.iter().filter(|fault| fault.is_to_be_mended()).count() {
@@ -141,19 +144,25 @@ pub fn dismissed(name: &str) -> String {
 }
 
 /// The first line of `/monitors check`, and how it is meant.
-pub fn checked(monitors: usize, errors: usize, warnings: usize) -> (String, Tone) {
+pub fn checked(monitors: usize, errors: usize, warnings: usize, untrusted: usize) -> (String, Tone) {
     let counted = |count: usize, what: &str| match count {
         1 => format!("1 {what}"),
         count => format!("{count} {what}s"),
     };
     let tone = match (errors, warnings) {
-        (0, 0) => return (format!("{}, no faults", counted(monitors, "monitor")), Tone::Success),
+        (0, 0) => Tone::Success,
         (0, _) => Tone::Warning,
         _ => Tone::Error,
     };
-    let text =
-        format!("{}, {}, {}", counted(monitors, "monitor"), counted(errors, "error"), counted(warnings, "warning"));
-    (text, tone)
+    let faults = match (errors, warnings) {
+        (0, 0) => "no faults".into(),
+        _ => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    };
+    let inactive = match untrusted {
+        0 => String::new(),
+        untrusted => format!("; {untrusted} inactive until trusted: /monitors trust"),
+    };
+    (format!("{}, {faults}{inactive}", counted(monitors, "monitor")), tone)
 }
 
 /// One line for each faulty file, with its gravest fault and how many more there are.

@@ -143,6 +143,16 @@ pub enum Misspelt {
     },
 }
 
+impl Misspelt {
+    /// What was typed in the place of a monitor's name.
+    pub fn monitor(&self) -> Option<&str> {
+        match self {
+            Self::Monitor { word, .. } | Self::NoMonitor { word } => Some(word),
+            _ => None,
+        }
+    }
+}
+
 /// The words that stand on their own.
 pub const WORDS: [&str; 11] = ["on", "off", "check", "init", "log", "why", "wrong", "cost", "trust", "untrust", "help"];
 /// The words that follow a monitor's name.

@@ -26,8 +26,48 @@ pub enum ConditionError {
     },
     /// A parenthesis or quotation mark that does not close, or something behind the end.
     #[error("`{0}` is not well formed: {1}")]
-    Form(String, &'static str),
+    Form(String, Flaw),
 }
+
+/// What is wrong with the form of a text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// A parenthesis does not close.
+    #[error("a parenthesis is not closed")]
+    Parenthesis,
+    /// A quotation mark does not close.
+    #[error("a quotation mark is not closed")]
+    Quote,
+    /// This stands where the condition is over.
+    #[error("something stands behind its end")]
+    Behind(String),
+    /// There are too many conditions within conditions.
+    #[error("it is nested too deeply")]
+    Depth,
+}
+
+/// All words that a condition begins with, but for those of [`Waiting`].
+pub const WORDS: [&str; 19] = [
+    "always",
+    "has_tool_results",
+    "has_file_writes",
+    "has_bash",
+    "tool",
+    "tool_succeeded",
+    "command",
+    "command_succeeded",
+    "unresolved_failure",
+    "repeated_failure",
+    "unread_write",
+    "untested_write",
+    "ends_in_question",
+    "claims_success",
+    "answer_says",
+    "user_says",
+    "result_says",
+    "any",
+    "all",
+];
 
 type Result<T> = std::result::Result<T, ConditionError>;
 
@@ -63,7 +103,7 @@ struct Rest<'t> {
 impl<'t> Rest<'t> {
     fn condition(&mut self, depth: usize) -> Result<Condition> {
         if depth == DEPTH {
-            return Err(self.malformed("it is nested too deeply"));
+            return Err(self.malformed(Flaw::Depth));
         }
         let word = self.word();
         if word == "not" {
@@ -71,7 +111,7 @@ impl<'t> Rest<'t> {
         }
         let has_arguments = self.take('(');
         let condition = match word {
-            "any" | "all" if has_arguments => {
+            "any" | "all" if has_arguments && !self.left.starts_with(')') => {
                 let conditions = self.conditions(depth + 1)?;
                 if word == "any" { Condition::Any(conditions) } else { Condition::All(conditions) }
             }
@@ -82,7 +122,7 @@ impl<'t> Rest<'t> {
             word => plain(word).unwrap_or_else(|| Err(self.unknown(word)))?,
         };
         if has_arguments && !self.take(')') {
-            return Err(self.malformed("a parenthesis is not closed"));
+            return Err(self.malformed(Flaw::Parenthesis));
         }
         Ok(condition)
     }
@@ -135,7 +175,7 @@ impl<'t> Rest<'t> {
                 c => text.push(c),
             }
         }
-        Err(self.malformed("a quotation mark is not closed"))
+        Err(self.malformed(Flaw::Quote))
     }
 
     fn word(&mut self) -> &'t str {
@@ -157,7 +197,7 @@ impl<'t> Rest<'t> {
     fn expect_end(&self) -> Result<()> {
         match self.left.trim().is_empty() {
             true => Ok(()),
-            false => Err(self.malformed("something stands behind its end")),
+            false => Err(self.malformed(Flaw::Behind(self.left.trim().into()))),
         }
     }
 
@@ -170,12 +210,16 @@ impl<'t> Rest<'t> {
     }
 
     fn unknown(&self, word: &str) -> ConditionError {
-        let shown = if word.is_empty() { self.whole.trim() } else { word };
+        let shown = match word {
+            "" if self.left.is_empty() => self.whole.trim(),
+            "" => self.left,
+            word => word,
+        };
         ConditionError::Unknown(shown.into())
     }
 
-    fn malformed(&self, why: &'static str) -> ConditionError {
-        ConditionError::Form(self.whole.trim().into(), why)
+    fn malformed(&self, flaw: Flaw) -> ConditionError {
+        ConditionError::Form(self.whole.trim().into(), flaw)
     }
 }
 

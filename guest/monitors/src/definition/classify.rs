@@ -178,7 +178,7 @@ fn rule(report: &mut Report, rule: &Fields, mend: &str) -> Option<precheck::Rule
         };
     let parsed = rule.text(report, key)?.parse().map(make);
     let wrong = |error: &ConditionError| {
-        report.error(rule.pointer(key), error.to_string(), "write a condition of the documentation");
+        report.error(rule.pointer(key), error.to_string(), error.mend());
     };
     parsed.inspect_err(wrong).ok()
 }

@@ -80,6 +80,10 @@ fn read(report: &mut Report, mount: &str, file: &str, text: &str) -> Option<Moni
     let classify = classify::read(report, &root, &at_rest);
     let patterns_file = patterns_path.and_then(|path| folder.resolve(report, patterns.pointer("path"), path));
     let learn = learn(report, &patterns);
+    if learn == Learn::Propose && !actions.on_new.as_ref().is_some_and(|action| action.learn_pattern) {
+        let message = "has no effect: nothing is learned without actions.on_new.learn_pattern";
+        report.warning(patterns.pointer("learn"), message, "write \"learn_pattern\": true in actions.on_new");
+    }
     let max_learned = patterns.count(report, "max_learned", DEFAULT_MAX_LEARNED);
     let instructions_file =
         instructions_path.and_then(|path| folder.resolve(report, instructions.pointer("path"), &path));
@@ -158,9 +162,7 @@ fn description(report: &mut Report, root: &Fields) -> String {
 fn when(report: &mut Report, root: &Fields) -> When {
     let Some(text) = root.text(report, "when") else { return When::ALWAYS };
     text.parse().unwrap_or_else(|error: ConditionError| {
-        let mend = "write always, has_tool_results, has_file_writes, has_bash, tool(name), every(N) or another \
-                    condition of the documentation";
-        report.error("/when", error.to_string(), mend);
+        report.error("/when", error.to_string(), error.mend());
         When::ALWAYS
     })
 }
@@ -206,6 +208,15 @@ fn action(report: &mut Report, actions: &Fields, key: &str, event: Trigger, targ
     } else {
         (target != Target::Main).then_some("only the main agent can be steered")
     };
+    let is_meant_to_be_filled = |word: &&str| {
+        finding::PLACEHOLDERS.contains(word)
+            || template::BUILT_IN.contains(word)
+            || Collector::from_word(word).is_some()
+    };
+    for word in steer.into_iter().flat_map(template::placeholders).filter(is_meant_to_be_filled) {
+        let message = format!("`{{{word}}}` stays as it is: nothing is put into a steer");
+        report.warning(action.pointer("steer"), message, "remove it: what was found stands before the steer");
+    }
     if let (Some(_), Some(reason)) = (steer, idle) {
         report.warning(action.pointer("steer"), format!("has no effect: {reason}"), "remove it");
     }

@@ -57,6 +57,13 @@ fn on_flag(action: Value) -> Value {
 }
 
 #[test]
+fn what_would_silently_not_work_is_a_warning() {
+    let propose = json!({"patterns": {"path": "p.json", "learn": "propose"}, "actions": {"on_new": {"steer": "S."}}});
+    is_warning(propose, "/patterns/learn");
+    is_warning(on_flag(json!({"steer": "Look at {description}; {this} is text."})), "/actions/on_flag/steer");
+}
+
+#[test]
 fn what_a_file_leaves_out_has_the_documented_default() {
     let monitor = good(json!({}));
     assert_eq!(monitor.description, "");

@@ -14,6 +14,14 @@ pub fn look_up(cx: &mut Context) -> RequestId {
     cx.refresh(MOUNT, FILE)
 }
 
+/// Why the host does not give it out to this plugin. None: it does.
+pub fn refusal(cx: &Context) -> Option<String> {
+    match cx.read(MOUNT, FILE) {
+        Err(FileError::Denied(reason)) => Some(reason),
+        _ => None,
+    }
+}
+
 /// What the host has found out. Where that is nothing, the judge is told so, with the reason: silence would look like a
 /// clean tree.
 pub fn status(cx: &Context, outcome: Result<(), FileError>) -> String {

@@ -2,18 +2,45 @@
 
 use super::{Listed, Roster};
 use crate::fault::Report;
+use crate::seeding;
+use crate::trust::Standing;
 
 const POINTER: &str = "/classify/excludes";
 
 /// Adds a fault for each unknown name, and takes every monitor out of service that is part of a cycle.
 pub fn check(roster: &mut Roster) {
-    for position in 0..roster.monitors.len() {
-        let monitor = &roster.monitors[position];
+    check_names(roster);
+    // What is not trusted must not put the others out of service.
+    let untrusted = roster.monitors.iter_mut().filter(|monitor| matches!(monitor.trust, Standing::Untrusted(_)));
+    untrusted.for_each(|monitor| monitor.excludes.clear());
+    check_cycles(roster);
+}
+
+fn check_names(roster: &mut Roster) {
+    let mut faults = Vec::new();
+    for monitor in &roster.monitors {
         let mut report = Report::new(&monitor.mount, &monitor.file);
         for (index, name) in monitor.excludes.iter().enumerate().filter(|(_, name)| roster.find(name).is_none()) {
             let pointer = format!("{POINTER}/{index}");
-            report.warning(pointer, format!("there is no monitor `{name}`"), "correct the name, or remove it");
+            let message = format!("there is no monitor `{name}`");
+            match seeding::is_bundled(name) {
+                true => report.remark(
+                    pointer,
+                    message,
+                    format!("/monitors init {name} adds it; nothing is wrong without it"),
+                ),
+                false => report.warning(pointer, message, "correct the name, or remove it"),
+            }
         }
+        faults.extend(report.into_faults());
+    }
+    roster.faults.extend(faults);
+}
+
+fn check_cycles(roster: &mut Roster) {
+    for position in 0..roster.monitors.len() {
+        let monitor = &roster.monitors[position];
+        let mut report = Report::new(&monitor.mount, &monitor.file);
         let cycle = cycle(&roster.monitors, position).map(|path| path.join(" -> "));
         if let Some(cycle) = &cycle {
             let message = format!("these monitors wait for each other: {cycle}");

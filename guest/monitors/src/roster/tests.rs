@@ -243,6 +243,32 @@ fn an_excluded_monitor_that_does_not_exist_is_a_warning() {
 }
 
 #[test]
+fn a_bundled_monitor_that_was_not_added_is_only_mentioned() {
+    let mut host =
+        host(&[("project", "a.monitor.json", monitor("a", &["fragility"])), ("project", "p.json", some_pattern())]);
+    let [fault] = &roster(&mut host).faults[..] else { panic!("one remark") };
+    assert!(!fault.is_to_be_mended());
+    assert!(fault.mend.starts_with("/monitors init fragility adds it"), "{fault}");
+}
+
+#[test]
+fn a_collector_that_the_host_does_not_grant_is_a_warning() {
+    let mut shows = monitor("a", &[]);
+    shows["classify"]["context"] = json!(["assistant_text", "git_status"]);
+    let mut host = host(&[("project", "a.monitor.json", shows), ("project", "p.json", some_pattern())]);
+    assert_eq!(roster(&mut host).faults, []);
+    let denied = Err(FileError::Denied("no mount `git` is granted".into()));
+    host.reads.insert(("git".into(), "status".into()), denied);
+    let faults = roster(&mut host).faults;
+    assert_eq!(
+        lines(&faults),
+        ["project:monitors/a.monitor.json#/classify/context/1: `git_status` is not available: no mount `git` is \
+          granted (write git = \"read\" under [plugin.grants.files] of chaperone.toml)"]
+    );
+    assert!(!faults[0].is_error());
+}
+
+#[test]
 fn a_listed_monitor_is_loaded_from_its_file_as_it_is_now() {
     let mut host = host(&[
         ("project", "a.monitor.json", monitor("a", &[])),
