@@ -433,7 +433,26 @@ fn without_anybody_to_ask_the_agent_goes_on_and_the_user_is_told_once() {
     world.write("chaperone.toml", &builtin("monitors"));
     let first = answer(&world, "claude-code", &stop(&world, "Done.", false)).unwrap();
     assert_eq!(first.as_object().unwrap().keys().collect::<Vec<_>>(), ["systemMessage"]);
-    assert!(first["systemMessage"].as_str().unwrap().contains("nobody answers model calls"), "{first}");
+    let message = first["systemMessage"].as_str().unwrap();
+    assert_eq!(message.matches("nobody answers model calls").count(), 1, "{message}");
+    assert!(message.contains("set ANTHROPIC_API_KEY where Claude Code runs, or name a provider"), "{message}");
+    answer(&world, "claude-code", &prompt(&world, "and the tests?"));
+    assert_eq!(answer(&world, "claude-code", &stop(&world, "Done as well.", false)), None, "it was said");
+}
+
+#[test]
+fn installing_says_what_is_missing_before_anything_is_judged() {
+    let world = World::new();
+    let said = install(&world, "claude-code");
+    assert!(said.contains("set ANTHROPIC_API_KEY where Claude Code runs"), "{said}");
+    assert!(said.contains("`chaperone monitors init`"), "{said}");
+    let mut with_key = world.chaperone(["hook", "install", "codex", "--yes"]);
+    let done = with_key.env("OPENAI_API_KEY", "k").assert().success();
+    assert!(!String::from_utf8_lossy(&done.get_output().stdout).contains("Nobody"));
+    world.write("chaperone.toml", JUDGED);
+    world.write(".pi/monitors/hedge.monitor.json", HEDGE);
+    let said = install(&world, "gemini-cli");
+    assert!(said.trim_end().ends_with("from its next session on"), "{said}");
 }
 
 fn settings(world: &World, host: &str) -> PathBuf {

@@ -12,7 +12,7 @@ use chaperone_contract::{Content, ToolResult};
 use serde_json::Value;
 
 use super::Host;
-use super::answer::{self, Answer, No};
+use super::answer::{self, Answer, Decision, No};
 use super::event::{EventError, Fields, HookEvent, Moment, Topic};
 pub(super) use transcript::transcript;
 
@@ -66,5 +66,11 @@ fn agent_transcript(fields: &Fields) -> Option<PathBuf> {
 
 /// Writes an answer.
 pub(super) fn decision(event: &HookEvent, answer: &Answer) -> Option<Value> {
-    answer::written(&event.name, answer, No::Block)
+    let mut written = answer::written(&event.name, answer, No::Block)?;
+    if matches!(answer.decision, Decision::Answered(_)) {
+        // The user has just typed it.
+        written["hookSpecificOutput"]["hookEventName"] = event.name.as_str().into();
+        written["hookSpecificOutput"]["suppressOriginalPrompt"] = true.into();
+    }
+    Some(written)
 }

@@ -145,6 +145,13 @@ fn answers_have_the_words_of_the_event() {
         written("PostToolUse", decided(Decision::End("over".into()))),
         Some(json!({"continue": false, "stopReason": "over"}))
     );
+    assert_eq!(
+        written("UserPromptSubmit", decided(Decision::Answered("ON".into()))),
+        Some(json!({
+            "decision": "block", "reason": "ON",
+            "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true},
+        }))
+    );
     let heard = Answer { context: Some("mind".into()), shown: Some("seen".into()), ..Answer::default() };
     assert_eq!(
         written("UserPromptSubmit", heard),
