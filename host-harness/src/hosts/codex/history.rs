@@ -34,7 +34,7 @@ fn read_up_to(path: &Path, end: u64, most: u64, forks: usize) -> io::Result<Tail
         .unwrap_or(Tail { text: String::new(), start: base.end_byte_offset });
     Ok(match own.start {
         0 => Tail { text: parent.text + &own.text, start: parent.start },
-        start => Tail { start: parent.start + parent.text.len() as u64 + start, ..own },
+        start => Tail { start: parent.start.saturating_add(parent.text.len() as u64).saturating_add(start), ..own },
     })
 }
 
@@ -120,6 +120,8 @@ mod tests {
         let tail = read(&orphan).unwrap();
         assert!(tail.text.ends_with("\ntwo\n"));
         assert_eq!(tail.start, 700);
+        let (odd, _) = rollout(sessions.path(), "30", "o", Some(("gone", u64::MAX)), &"two\n".repeat(9));
+        assert_eq!(read_up_to(&odd, u64::MAX, 8, MAX_FORKS).unwrap().start, u64::MAX);
         let (circle, _) = rollout(sessions.path(), "30", "b", Some(("b", 50)), "two\n");
         assert!(read(&circle).unwrap().text.ends_with("\ntwo\n"));
     }

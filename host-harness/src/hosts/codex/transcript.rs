@@ -100,7 +100,7 @@ impl Reader {
             Ok(read) => read.object,
             Err(reason) => return transcript::pass_over(&mut self.report, line, reason),
         };
-        let id = format!("@{}", self.start + line.offset as u64);
+        let id = format!("@{}", self.start.saturating_add(line.offset as u64));
         match fields.kind.as_deref() {
             Some("turn_context") => self.model = line::text(&mut payload, "model").or(self.model.take()),
             Some("compacted") => {
