@@ -153,6 +153,15 @@ async fn a_watcher_that_fails_is_set_aside_for_the_session() {
 }
 
 #[tokio::test]
+async fn no_session_begins_with_an_event_that_says_nothing() {
+    let machine = Machine::new();
+    assert_eq!(machine.at(Moment::Other).await, Answer::default());
+    assert_eq!(machine.store.paused("claude-code/s").unwrap(), None);
+    machine.at(Moment::SessionStart(StartReason::New)).await;
+    assert!(machine.store.paused("claude-code/s").unwrap().is_some());
+}
+
+#[tokio::test]
 async fn a_transcript_that_is_not_there_yet_is_no_fault() {
     let machine = Machine::new();
     let mut event = machine.event(Moment::SessionStart(StartReason::New));

@@ -20,7 +20,7 @@ use crate::store::Store;
 use crate::transaction::Limits;
 
 /// What the command line says about who answers model calls.
-#[derive(Clone, clap::Args)]
+#[derive(Clone, Default, clap::Args)]
 pub struct Judge {
     /// Who answers model calls
     #[arg(long, value_enum)]
@@ -343,7 +343,7 @@ pub fn provider_with_host(
     };
     let mut taking_part = config.plugins.iter().filter(|plugin| only.is_empty() || only.contains(&plugin.name));
     if name == "none" && taking_part.all(|plugin| plugin.grants.llm.is_none()) {
-        return Ok(Arc::new(Nobody));
+        return Ok(Arc::new(Nobody::default()));
     }
     if name == "none" {
         bail!(
@@ -413,8 +413,14 @@ fn configured(
     })?))
 }
 
-/// Answers no call.
-pub struct Nobody;
+/// Answers no call, and says what to do about that.
+pub struct Nobody(pub String);
+
+impl Default for Nobody {
+    fn default() -> Self {
+        Self("`chaperone run` has a provider".into())
+    }
+}
 
 impl Provider for Nobody {
     fn name(&self) -> &str {
@@ -426,8 +432,6 @@ impl Provider for Nobody {
     }
 
     fn complete<'a>(&'a self, _: &'a Call, _: &'a (dyn Fn(&str) + Send + Sync)) -> BoxFuture<'a, Answer> {
-        Box::pin(async {
-            Err(LlmError::Provider("nobody answers model calls here; `chaperone run` has a provider".into()))
-        })
+        Box::pin(async { Err(LlmError::Provider(format!("nobody answers model calls here; {}", self.0))) })
     }
 }

@@ -1,6 +1,6 @@
 //! What a hook tells its host, whichever host it is.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// The answer to one event. The default says nothing, and the agent goes on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,23 +36,45 @@ impl Answer {
     }
 }
 
-/// What is printed, built up field by field: only fields that have something to say are there, since a host may refuse
-/// a whole answer over one that it does not know.
-#[derive(Default)]
-pub(super) struct Fields(Map<String, Value>);
+/// How a host is told that something does not happen.
+#[derive(Clone, Copy)]
+pub(super) enum No {
+    /// `block`, and before a tool that it is not permitted.
+    Block,
+    /// `deny`, whatever it is.
+    Deny,
+}
 
-impl Fields {
-    pub fn put(&mut self, name: &str, value: impl Into<Value>) {
-        self.0.insert(name.into(), value.into());
+/// The answer in the words that hosts have in common. Only fields that have something to say are there, since a host may
+/// refuse a whole answer over one that it does not know for the event. None: there is nothing to say.
+pub(super) fn written(event: &str, answer: &Answer, no: No) -> Option<Value> {
+    let mut fields = Map::new();
+    let mut specific = Map::new();
+    let mut put = |name: &str, value: &str| _ = fields.insert(name.into(), value.into());
+    match (&answer.decision, no) {
+        (Decision::GoOn, _) => {}
+        (Decision::Refuse(reason), No::Block) => {
+            specific.insert("permissionDecision".into(), "deny".into());
+            specific.insert("permissionDecisionReason".into(), reason.as_str().into());
+        }
+        (Decision::SendBack(reason) | Decision::Answered(reason) | Decision::Refuse(reason), no) => {
+            put("decision", if matches!(no, No::Block) { "block" } else { "deny" });
+            put("reason", reason);
+        }
+        (Decision::End(reason), _) => {
+            put("stopReason", reason);
+            fields.insert("continue".into(), false.into());
+        }
     }
-
-    /// What is said to this one event alone.
-    pub fn put_specific(&mut self, event: &str, name: &str, value: impl Into<Value>) {
-        let specific = self.0.entry("hookSpecificOutput").or_insert_with(|| json!({ "hookEventName": event }));
-        specific[name] = value.into();
+    if let Some(context) = &answer.context {
+        specific.insert("additionalContext".into(), context.as_str().into());
     }
-
-    pub fn finish(self) -> Option<Value> {
-        (!self.0.is_empty()).then_some(Value::Object(self.0))
+    if let Some(shown) = &answer.shown {
+        fields.insert("systemMessage".into(), shown.as_str().into());
     }
+    if !specific.is_empty() {
+        specific.insert("hookEventName".into(), event.into());
+        fields.insert("hookSpecificOutput".into(), specific.into());
+    }
+    (!fields.is_empty()).then_some(Value::Object(fields))
 }

@@ -6,6 +6,7 @@ use chaperone_contract::{Agent, AgentKind, Content, ModelId, StartReason, ToolCa
 use serde_json::{Map, Value};
 
 use super::transcript::Whose;
+use super::{Host, tools};
 
 /// One event, as the host wrote it to the hook's stdin.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +85,20 @@ impl HookEvent {
     }
 }
 
+/// What an event is about, whatever its host calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    SessionStart,
+    Prompt,
+    BeforeTool,
+    AfterTool,
+    AfterFailedTool,
+    Stop,
+    Failure,
+    SessionEnd,
+    Other,
+}
+
 /// The fields of an event. One that is of another kind than expected counts as missing.
 pub(super) struct Fields(Map<String, Value>);
 
@@ -100,12 +115,50 @@ impl Fields {
         self.0.get(name)?.as_str().map(Into::into)
     }
 
-    pub fn flag(&self, name: &str) -> bool {
-        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
-    }
-
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.text(name).filter(|path| !path.is_empty()).map(PathBuf::from)
+    }
+
+    /// What the event is about. One for which the host is not asked is about something else.
+    pub fn topic(&self, host: Host) -> Topic {
+        let name = self.text("hook_event_name").unwrap_or_default();
+        host.events().iter().find(|(known, _)| *known == name).map_or(Topic::Other, |(_, topic)| *topic)
+    }
+
+    /// What happens, in the words that most hosts have for it.
+    pub fn moment(&self, host: Host) -> Moment {
+        let text = |name: &str| self.text(name).unwrap_or_default();
+        match self.topic(host) {
+            Topic::SessionStart => start(&text("source")).map_or(Moment::Other, Moment::SessionStart),
+            Topic::Prompt => Moment::Prompt(text("prompt")),
+            Topic::BeforeTool => Moment::BeforeTool(self.call(host)),
+            Topic::AfterTool => Moment::AfterTool(result(&self.call(host), self.value("tool_response"), false)),
+            Topic::AfterFailedTool => Moment::AfterTool(result(&self.call(host), self.value("error"), true)),
+            Topic::Stop => self.stop(self.text("last_assistant_message").map(LastWords::Last)),
+            Topic::Failure => {
+                let told = ["error_details", "last_assistant_message", "error"];
+                Moment::Failed(told.iter().find_map(|name| self.text(name)).unwrap_or_default())
+            }
+            Topic::SessionEnd => Moment::SessionEnd,
+            Topic::Other => Moment::Other,
+        }
+    }
+
+    pub fn stop(&self, words: Option<LastWords>) -> Moment {
+        let sent_back = self.0.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false);
+        Moment::Stop { words: words.unwrap_or(LastWords::Unknown), sent_back }
+    }
+
+    fn call(&self, host: Host) -> ToolCall {
+        ToolCall {
+            id: self.text("tool_use_id").unwrap_or_default(),
+            name: tools::name(host, &self.text("tool_name").unwrap_or_default()).into(),
+            arguments: self.value("tool_input").map_or_else(|| "{}".into(), Value::to_string),
+        }
     }
 
     /// What every host calls alike. An agent that another one started has its own id, and perhaps its own transcript;
@@ -113,17 +166,22 @@ impl Fields {
     pub fn event(&self, moment: Moment, model: Option<ModelId>) -> Result<HookEvent, EventError> {
         let name = self.text("hook_event_name").ok_or(EventError::Missing("hook_event_name"))?;
         let session = self.text("session_id").ok_or(EventError::Missing("session_id"))?;
-        let path = |name: &str| self.text(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         let main = Agent { kind: AgentKind::Main, name: None, workflow: None, step: None };
-        let (session, transcript, agent) = match self.text("agent_id").filter(|id| !id.is_empty()) {
-            None => (session, path("transcript_path"), main),
+        let (session, transcript, agent) = match self.agent() {
+            None => (session, self.path("transcript_path"), main),
             Some(id) => {
-                let agent = Agent { kind: AgentKind::Subagent, name: self.text("agent_type"), ..main };
-                (format!("{session}/{id}"), path("agent_transcript_path"), agent)
+                let name = self.text("agent_type").filter(|name| !name.is_empty());
+                let agent = Agent { kind: AgentKind::Subagent, name, ..main };
+                (format!("{session}/{id}"), self.path("agent_transcript_path"), agent)
             }
         };
-        let cwd = path("cwd").ok_or(EventError::Missing("cwd"))?;
+        let cwd = self.path("cwd").ok_or(EventError::Missing("cwd"))?;
         Ok(HookEvent { name, session, transcript, cwd, agent, model, moment })
+    }
+
+    /// The id of the agent that it comes from, where another one started it.
+    pub fn agent(&self) -> Option<String> {
+        self.text("agent_id").filter(|id| !id.is_empty())
     }
 }
 
@@ -143,12 +201,12 @@ pub(super) fn result(call: &ToolCall, answer: Option<&Value>, is_error: bool) ->
     }
 }
 
-/// Where a session begins by the word that hosts have for it. None: it goes on, as after a compaction.
-pub(super) fn start(source: Option<&str>) -> Option<StartReason> {
+/// How a session begins, by the word that hosts have for it. None: it goes on, as after a compaction.
+fn start(source: &str) -> Option<StartReason> {
     match source {
-        Some("resume") => Some(StartReason::Resume),
-        Some("fork") => Some(StartReason::Fork),
-        Some("compact") => None,
+        "resume" => Some(StartReason::Resume),
+        "fork" => Some(StartReason::Fork),
+        "compact" => None,
         _ => Some(StartReason::New),
     }
 }

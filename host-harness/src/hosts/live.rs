@@ -18,7 +18,7 @@ use super::delivery::Opening;
 use super::event::{HookEvent, Moment};
 use super::observed::Observed;
 use super::told::{News, Told};
-use super::transcript::{self, Transcript};
+use super::transcript::Transcript;
 use crate::drive::{DriveError, Memory, Paused, Running, Session, Setup};
 use crate::files::Locks;
 use crate::llm::Provider;
@@ -99,16 +99,29 @@ pub async fn answer<E: From<LiveError>>(
     around: &Surroundings,
     load: impl FnOnce() -> Result<Watchers, E>,
 ) -> Result<Outcome, E> {
-    let session = format!("{}/{}", host.name(), event.session);
-    if left(&around.store, &session)?.is_some_and(|left| !left.is_concerned(&event.moment)) {
+    let session = name(host, &event.session);
+    let is_concerned = match left(&around.store, &session)? {
+        Some(left) => left.is_concerned(&event.moment),
+        // A session begins with something that happens.
+        None => event.moment != Moment::Other,
+    };
+    if !is_concerned {
         return Ok(Outcome::default());
     }
-    let name = Path::new("session").join(&session);
-    let _lock = around.locks.hold_until(&name, around.deadline).map_err(LiveError::Busy)?;
-    let left = left(&around.store, &session)?.unwrap_or_default();
+    let lock = Path::new("session").join(&session);
+    let _lock = around.locks.hold_until(&lock, around.deadline).map_err(LiveError::Busy)?;
+    let left = left(&around.store, &session)?;
     let watchers = load()?;
-    let transcript = read_transcript(host, event);
-    let mut visit = Visit { event, around, left, observed: Observed::default() };
+    let mut observed = Observed::default();
+    let transcript = read_transcript(host, event).unwrap_or_else(|error| {
+        observed.remarks.push(error);
+        Transcript::default()
+    });
+    let (left, parent) = match left {
+        Some(left) => (left, None),
+        None => begin(host, &transcript, &around.store)?,
+    };
+    let mut visit = Visit { event, around, left, parent, observed };
     let answer = visit.run(&session, transcript, watchers).await?;
     Ok(Outcome { answer, remarks: visit.observed.remarks })
 }
@@ -118,10 +131,26 @@ fn left(store: &Store, session: &str) -> Result<Option<Left>, LiveError> {
     Ok(store.paused(session)?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
+/// Where a session begins: where the one was left that it is a fork of, if that is known here; else anew.
+fn begin(host: Host, transcript: &Transcript, store: &Store) -> Result<(Left, Option<String>), LiveError> {
+    let Some(parent) = transcript.forked_from.as_ref().map(|parent| name(host, parent)) else {
+        return Ok(Default::default());
+    };
+    Ok(match left(store, &parent)? {
+        Some(left) => (Left { told: left.told.forked(), ..Left::default() }, Some(parent)),
+        None => Default::default(),
+    })
+}
+
+/// What a session is called among those of all hosts.
+fn name(host: Host, session: &str) -> String {
+    format!("{}/{session}", host.name())
+}
+
 /// What the transcript holds so far; it may not be there yet.
 fn read_transcript(host: Host, event: &HookEvent) -> Result<Transcript, String> {
     let Some(path) = &event.transcript else { return Ok(Transcript::default()) };
-    match transcript::read(path) {
+    match host.read(path) {
         Ok(tail) => Ok(host.transcript(&tail.text, tail.start, event.whose())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Transcript::default()),
         Err(error) => Err(format!("cannot read the transcript {}: {error}", path.display())),
@@ -148,20 +177,13 @@ struct Visit<'v> {
     event: &'v HookEvent,
     around: &'v Surroundings,
     left: Left,
+    /// The session of which this one is a fork, where it begins now.
+    parent: Option<String>,
     observed: Observed,
 }
 
 impl Visit<'_> {
-    async fn run(
-        &mut self,
-        name: &str,
-        transcript: Result<Transcript, String>,
-        watchers: Watchers,
-    ) -> Result<Answer, LiveError> {
-        let transcript = transcript.unwrap_or_else(|error| {
-            self.observed.remarks.push(error);
-            Transcript::default()
-        });
+    async fn run(&mut self, name: &str, transcript: Transcript, watchers: Watchers) -> Result<Answer, LiveError> {
         self.observed.remarks.extend(transcript.report.to_string().lines().map(|line| format!("transcript: {line}")));
         let moment = match &self.event.moment {
             // The host hands the agent what it was sent back with, as if the user had typed it.
@@ -223,10 +245,14 @@ impl Visit<'_> {
             model: self.event.model.clone().or_else(|| news.model.clone()),
             ..Snapshot::new(name, project.clone(), self.around.now)
         };
+        let memory = Memory { traces, ..Memory::new(self.around.store.clone(), project) };
+        if let Some(parent) = &self.parent {
+            memory.take_over(&plugins, parent, name, news.known.entries().iter().map(|entry| &entry.id))?;
+        }
         let setup = Setup {
             branch: news.known.clone(),
             judge,
-            memory: Some(Memory { traces, ..Memory::new(self.around.store.clone(), project) }),
+            memory: Some(memory),
             paused: std::mem::take(&mut self.left.paused),
             ..Setup::new(snapshot, plugins, provider)
         };

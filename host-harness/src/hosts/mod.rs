@@ -24,11 +24,14 @@ pub mod told;
 mod tools;
 pub mod transcript;
 
+use std::io;
+use std::path::Path;
+
 use serde_json::Value;
 
 use answer::Answer;
-use event::{EventError, HookEvent};
-use transcript::{Transcript, Whose};
+use event::{EventError, HookEvent, Topic};
+use transcript::{Tail, Transcript, Whose};
 
 /// An agent that runs a command for each hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +75,15 @@ impl Host {
         }
     }
 
+    /// What it calls the events that watchers can use.
+    fn events(self) -> &'static [(&'static str, Topic)] {
+        match self {
+            Host::ClaudeCode => claude_code::EVENTS,
+            Host::Codex => codex::EVENTS,
+            Host::GeminiCli => gemini::EVENTS,
+        }
+    }
+
     /// Reads what it wrote to the hook's stdin.
     ///
     /// # Errors
@@ -79,13 +91,24 @@ impl Host {
     pub fn event(self, text: &str) -> Result<HookEvent, EventError> {
         let fields = event::Fields::parse(text)?;
         match self {
-            Host::ClaudeCode => claude_code::event(fields),
-            Host::Codex => codex::event(fields),
-            Host::GeminiCli => gemini::event(fields),
+            Host::ClaudeCode => claude_code::event(&fields),
+            Host::Codex => codex::event(&fields),
+            Host::GeminiCli => gemini::event(&fields),
         }
     }
 
-    /// Reads its transcript, of which `text` is the part from byte `start` on.
+    /// Reads the file with its transcript; of a long one, the end.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn read(self, path: &Path) -> io::Result<Tail> {
+        match self {
+            Host::ClaudeCode | Host::GeminiCli => transcript::read(path),
+            Host::Codex => codex::read(path),
+        }
+    }
+
+    /// Takes in its transcript, of which `text` is the part from byte `start` on.
     pub fn transcript(self, text: &str, start: u64, whose: Whose) -> Transcript {
         match self {
             Host::ClaudeCode => claude_code::transcript(text, whose),

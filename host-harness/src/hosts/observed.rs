@@ -32,11 +32,18 @@ enum Shown {
 impl Observed {
     /// What the user sees beside the conversation: what passed by, and the titles of blocks.
     pub fn shown(&self) -> Option<String> {
-        let lines = self.shown.iter().map(|shown| match shown {
-            Shown::Passing(text) => text.clone(),
-            Shown::Notice(notice) => text_of(&notice.title),
-        });
-        cut(&lines.collect::<Vec<_>>().join("\n"))
+        let mut lines: Vec<String> = Vec::new();
+        for shown in &self.shown {
+            let line = match shown {
+                Shown::Passing(text) => text.clone(),
+                Shown::Notice(notice) => text_of(&notice.title),
+            };
+            // What passes by and stays elsewhere is in one place here.
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        cut(&lines.join("\n"))
     }
 
     pub fn forget_shown(&mut self) {

@@ -6,6 +6,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 
 use super::Host;
+use super::event::Topic;
 
 /// Whose settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,39 +40,12 @@ pub enum SettingsError {
     },
 }
 
-/// What a host calls its events, and how long their hooks may take there, in seconds.
-fn events(host: Host) -> &'static [(&'static str, u32)] {
-    /// More than a hook gives itself, so that it can still answer when its time is over.
-    const USUAL: u32 = 60;
-    match host {
-        Host::ClaudeCode => &[
-            ("SessionStart", USUAL),
-            ("UserPromptSubmit", USUAL),
-            ("PreToolUse", USUAL),
-            ("PostToolUse", USUAL),
-            ("Stop", USUAL),
-            ("SubagentStop", USUAL),
-            ("PreCompact", USUAL),
-            ("SessionEnd", 3),
-        ],
-        Host::Codex => &[
-            ("SessionStart", USUAL),
-            ("UserPromptSubmit", USUAL),
-            ("PreToolUse", USUAL),
-            ("PostToolUse", USUAL),
-            ("Stop", USUAL),
-            ("SubagentStop", USUAL),
-            ("PreCompact", USUAL),
-            ("SessionEnd", 3),
-        ],
-        Host::GeminiCli => &[
-            ("SessionStart", USUAL),
-            ("BeforeAgent", USUAL),
-            ("BeforeTool", USUAL),
-            ("AfterTool", USUAL),
-            ("AfterAgent", USUAL),
-            ("SessionEnd", 3),
-        ],
+/// How long the hooks of an event may take, in seconds.
+fn seconds(topic: Topic) -> u32 {
+    match topic {
+        Topic::SessionEnd => 3,
+        // More than a hook gives itself, so that it can still answer when its time is over.
+        _ => 60,
     }
 }
 
@@ -109,10 +83,10 @@ pub fn install(text: Option<&str>, host: Host, command: &str) -> Result<String, 
     let root = parse(text, host)?;
     let document = object(root.value(), "the document")?;
     let hooks = document.object_value_or_create("hooks").ok_or_else(|| other_kind("`hooks`", "object"))?;
-    for (event, seconds) in events(host) {
+    for &(event, topic) in host.events() {
         let groups =
             hooks.array_value_or_create(event).ok_or_else(|| other_kind(&format!("`hooks.{event}`"), "list"))?;
-        let wanted = handler(host, command, *seconds);
+        let wanted = handler(host, command, seconds(topic));
         let ours = ours(&groups, host);
         if let [only] = ours.as_slice()
             && serde_json::from_str::<serde_json::Value>(&only.to_string()).is_ok_and(|there| there == wanted)

@@ -119,7 +119,15 @@ impl Told {
         }
         let model = line[..from].iter().rev().find_map(|entry| model_of(&entry.entry));
         let known = line[..from].iter().map(|entry| entry.entry.clone()).collect();
-        News { known, model, start, moved, steps, settles }
+        // A fork from an earlier place goes on from there.
+        News { known, model, start, moved: moved && start.is_none(), steps, settles }
+    }
+
+    /// What the watchers of a fork have been told. What its parent's transcript did not have yet, the fork's may never
+    /// have.
+    pub fn forked(self) -> Self {
+        let Self { newest, early, renamed, sent, .. } = self;
+        Self { newest, early, renamed, sent, ..Self::default() }
     }
 
     /// A prompt is told from its event.

@@ -19,6 +19,9 @@ const MAX_BAD_LINES: usize = 100;
 pub struct Transcript {
     /// The current branch, oldest first.
     pub entries: Vec<BranchEntry>,
+    /// The session that it went on from under an id of its own, where it says so. Entries that both have are called the
+    /// same in both.
+    pub forked_from: Option<String>,
     /// What was passed over.
     pub report: Report,
 }
@@ -46,12 +49,13 @@ pub struct Tail {
 /// # Errors
 /// Where it cannot be read.
 pub fn read(path: &Path) -> io::Result<Tail> {
-    read_end(path, MAX_BYTES)
+    read_up_to(path, u64::MAX, MAX_BYTES)
 }
 
-fn read_end(path: &Path, most: u64) -> io::Result<Tail> {
+/// Reads at most so many bytes of a transcript that come before this place in it.
+pub(super) fn read_up_to(path: &Path, end: u64, most: u64) -> io::Result<Tail> {
     let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
+    let length = file.metadata()?.len().min(end);
     let mut start = length.saturating_sub(most);
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::with_capacity((length - start) as usize);
@@ -106,10 +110,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         std::fs::write(&path, "first\nsecond\nthird\n").unwrap();
-        let tail = |most| read_end(&path, most).unwrap();
+        let tail = |most| read_up_to(&path, u64::MAX, most).unwrap();
         assert_eq!(tail(100), Tail { text: "first\nsecond\nthird\n".into(), start: 0 });
         assert_eq!(tail(9), Tail { text: "third\n".into(), start: 13 });
         assert_eq!(tail(3), Tail { text: String::new(), start: 19 });
+        assert_eq!(read_up_to(&path, 13, 8).unwrap(), Tail { text: "second\n".into(), start: 6 });
         std::fs::write(&path, b"a\xff\n").unwrap();
         assert_eq!(tail(100).text, "a\u{fffd}\n");
     }

@@ -79,6 +79,11 @@ fn recorded(host: &str, file: &str) -> String {
 
 /// Replays the session of a host. Gives what was answered to each event.
 fn replay(world: &World, host: &str) -> Vec<(String, Option<Value>)> {
+    replay_late(world, host, 0)
+}
+
+/// Replays it with a transcript that has so many lines less at each event.
+fn replay_late(world: &World, host: &str, late: usize) -> Vec<(String, Option<Value>)> {
     let transcript = world.project().join("transcript.jsonl");
     let whole = recorded(host, "transcript.jsonl");
     let lines: Vec<_> = whole.split_inclusive('\n').collect();
@@ -90,7 +95,8 @@ fn replay(world: &World, host: &str) -> Vec<(String, Option<Value>)> {
                 .replace("{PROJECT}", &world.project().display().to_string())
                 .replace("{TRANSCRIPT}", &transcript.display().to_string());
             let event: Value = serde_json::from_str(&event).unwrap();
-            std::fs::write(&transcript, lines[..event["lines"].as_u64().unwrap() as usize].concat()).unwrap();
+            let written = (event["lines"].as_u64().unwrap() as usize).saturating_sub(late);
+            std::fs::write(&transcript, lines[..written].concat()).unwrap();
             let name = event["event"]["hook_event_name"].as_str().unwrap().to_owned();
             (name, answer(world, host, &event["event"]))
         })
@@ -116,16 +122,69 @@ fn prompt(world: &World, text: &str) -> Value {
 }
 
 #[test]
-fn in_a_session_of_each_host_the_agent_is_sent_back_once() {
-    for host in HOSTS {
+fn in_a_session_of_each_host_the_agent_is_sent_back_once_however_late_the_transcript_is() {
+    for (host, late) in HOSTS.iter().flat_map(|host| [0, 1, 3].map(|late| (*host, late))) {
         let world = watched(SCRIPT);
-        let answers = replay(&world, host);
+        let answers = replay_late(&world, host, late);
         let block = if host == "gemini-cli" { "deny" } else { "block" };
         let spoken: Vec<_> =
             answers.iter().filter_map(|(name, answer)| Some((name.as_str(), answer.as_ref()?))).collect();
         let at = if host == "gemini-cli" { "AfterAgent" } else { "Stop" };
         let expected = json!({"decision": block, "reason": STEER, "systemMessage": "[hedge] STEER- did not prove it"});
-        assert_eq!(spoken, [(at, &expected)], "{host}");
+        assert_eq!(spoken, [(at, &expected)], "{host}, {late} lines late");
+    }
+}
+
+/// The transcript of a session of Claude Code, as a branch of it has it.
+fn branched(transcript: &str, session: &str) -> String {
+    let lines = transcript.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if let (Some(from), Some(uuid)) = (line.get("sessionId").cloned(), line.get("uuid").cloned()) {
+            line["sessionId"] = session.into();
+            line["forkedFrom"] = json!({"sessionId": from, "messageUuid": uuid});
+        }
+        format!("{line}\n")
+    });
+    lines.collect()
+}
+
+/// What a session of Codex that begins where another one was left begins with.
+fn forked(parent: &str, length: usize) -> String {
+    let base = json!({"thread_id": parent, "end_ordinal_exclusive": 27, "end_byte_offset": length});
+    let meta = json!({"id": "forked", "forked_from_id": parent, "history_mode": "paginated", "history_base": base});
+    format!("{}\n", json!({"timestamp": "2026-11-30T14:34:27.000Z", "type": "session_meta", "payload": meta}))
+}
+
+#[test]
+fn a_fork_begins_with_what_the_watchers_knew_of_the_session_that_it_went_on_from() {
+    for host in ["claude-code", "codex"] {
+        let world = watched("rules:\n  - when: { monitor: hedge }\n    answer: \"FLAG:Again\"\n  - answer: CLEAN\n");
+        replay(&world, host);
+        let first: Value = serde_json::from_str(recorded(host, "events.jsonl").lines().next().unwrap()).unwrap();
+        let parent = first["event"]["session_id"].as_str().unwrap();
+        let whole = world.read("transcript.jsonl");
+        let folder = "sessions/2026/11/30";
+        world.write(&format!("{folder}/rollout-2026-11-30T08-00-00-{parent}.jsonl"), &whole);
+        let of = |session: &str, name: &str, more: Value| {
+            let transcript = world.project().join(format!("{folder}/rollout-2026-11-30T14-34-27-{session}.jsonl"));
+            let transcript = if session == parent { world.project().join("transcript.jsonl") } else { transcript };
+            let mut event = event(&world, name, more);
+            event["session_id"] = session.into();
+            event["transcript_path"] = transcript.display().to_string().into();
+            answer(&world, host, &event)
+        };
+        let hedge_of = |session: &str| {
+            let status = of(session, "UserPromptSubmit", json!({"prompt": "/monitors hedge"})).unwrap();
+            status["reason"].as_str().unwrap().to_owned()
+        };
+        assert!(hedge_of(parent).contains("engaged (2/3)"), "{host}: {}", hedge_of(parent));
+
+        let beginning = if host == "codex" { forked(parent, whole.len()) } else { branched(&whole, "forked") };
+        world.write(&format!("{folder}/rollout-2026-11-30T14-34-27-forked.jsonl"), &beginning);
+        assert_eq!(of("forked", "SessionStart", json!({"source": "fork"})), None, "{host}: nothing of it is news");
+        assert!(hedge_of("forked").contains("engaged (2/3)"), "{host}: {}", hedge_of("forked"));
+        of("other", "SessionStart", json!({"source": "startup"}));
+        assert!(hedge_of("other").contains("idle"), "{host}: {}", hedge_of("other"));
     }
 }
 
@@ -374,7 +433,26 @@ fn without_anybody_to_ask_the_agent_goes_on_and_the_user_is_told_once() {
     world.write("chaperone.toml", &builtin("monitors"));
     let first = answer(&world, "claude-code", &stop(&world, "Done.", false)).unwrap();
     assert_eq!(first.as_object().unwrap().keys().collect::<Vec<_>>(), ["systemMessage"]);
-    assert!(first["systemMessage"].as_str().unwrap().contains("nobody answers model calls"), "{first}");
+    let message = first["systemMessage"].as_str().unwrap();
+    assert_eq!(message.matches("nobody answers model calls").count(), 1, "{message}");
+    assert!(message.contains("set ANTHROPIC_API_KEY where Claude Code runs, or name a provider"), "{message}");
+    answer(&world, "claude-code", &prompt(&world, "and the tests?"));
+    assert_eq!(answer(&world, "claude-code", &stop(&world, "Done as well.", false)), None, "it was said");
+}
+
+#[test]
+fn installing_says_what_is_missing_before_anything_is_judged() {
+    let world = World::new();
+    let said = install(&world, "claude-code");
+    assert!(said.contains("set ANTHROPIC_API_KEY where Claude Code runs"), "{said}");
+    assert!(said.contains("`chaperone monitors init`"), "{said}");
+    let mut with_key = world.chaperone(["hook", "install", "codex", "--yes"]);
+    let done = with_key.env("OPENAI_API_KEY", "k").assert().success();
+    assert!(!String::from_utf8_lossy(&done.get_output().stdout).contains("Nobody"));
+    world.write("chaperone.toml", JUDGED);
+    world.write(".pi/monitors/hedge.monitor.json", HEDGE);
+    let said = install(&world, "gemini-cli");
+    assert!(said.trim_end().ends_with("from its next session on"), "{said}");
 }
 
 fn settings(world: &World, host: &str) -> PathBuf {

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow, bail};
 
 use super::HostName;
+use crate::cli::setup::{self, Judge};
 use crate::cli::{Status, diff, style};
 use crate::files::{Change, Folder, Grant, Locks, Mounts, Overlay, Storage};
 use crate::hosts::Host;
 use crate::hosts::settings::{self, Scope};
-use crate::project::Project;
+use crate::project::{self, Project};
 use crate::store::Store;
 use chaperone_contract::Location;
 
@@ -71,7 +72,22 @@ pub fn install(arguments: &Install) -> Result<Status> {
     if host == Host::Codex {
         anstream::println!("Codex asks you to trust new hooks: say so with `/hooks` in its terminal interface");
     }
+    say_what_is_missing(host, config.as_deref());
     Ok(Status::Fine)
+}
+
+/// What a user still has to do before watchers say anything.
+fn say_what_is_missing(host: Host, config: Option<&Path>) {
+    let project = Project::of(Path::new("."));
+    let judges = setup::config(config, &project).is_ok_and(|config| Judge::default().names_somebody(&config));
+    if !judges && !super::own_provider(host).is_some_and(|(_, key)| super::is_set(key)) {
+        anstream::println!("Nobody answers the questions of watchers yet: {}", super::mend(host));
+    }
+    if !project.root.join(project::CONFIG_FOLDER).join("monitors").exists() {
+        anstream::println!(
+            "There are no monitors in this project yet: `chaperone monitors init` adds the bundled ones"
+        );
+    }
 }
 
 pub fn uninstall(arguments: &Uninstall) -> Result<Status> {

@@ -190,14 +190,31 @@ fn provider(host: Host, config: &Config, judge: &Judge) -> Result<Arc<dyn Provid
     if judge.names_somebody(config) {
         return setup::provider(config, &[], judge);
     }
-    let own = match host {
+    match own_provider(host).filter(|(_, key)| is_set(key)) {
+        Some((name, _)) => setup::provider(config, &[], &judge.clone().asking(name)),
+        None => Ok(Arc::new(Nobody(mend(host)))),
+    }
+}
+
+/// Whoever makes the agent's own models, and the variable with the key for them.
+fn own_provider(host: Host) -> Option<(ProviderName, &'static str)> {
+    match host {
         Host::ClaudeCode => Some((ProviderName::Anthropic, "ANTHROPIC_API_KEY")),
         Host::Codex => Some((ProviderName::Openai, "OPENAI_API_KEY")),
         Host::GeminiCli => None,
-    };
-    match own.filter(|(_, key)| std::env::var_os(key).is_some_and(|key| !key.is_empty())) {
-        Some((name, _)) => setup::provider(config, &[], &judge.clone().asking(name)),
-        None => Ok(Arc::new(Nobody)),
+    }
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
+}
+
+/// What gives a host's watchers somebody to ask.
+fn mend(host: Host) -> String {
+    let configure = format!("name a provider under `[llm]` in {}", config::FILE_NAME);
+    match own_provider(host) {
+        Some((_, key)) => format!("set {key} where {} runs, or {configure}", host.title()),
+        None => configure,
     }
 }
 

@@ -89,7 +89,7 @@ impl Monitors {
             let now = jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0);
             let snapshot = setup::snapshot("monitors", &project, Mode::OneShot, now);
             let memory = memory.clone();
-            let setup = Setup { memory, ..Setup::new(snapshot, plugins, Arc::new(setup::Nobody)) };
+            let setup = Setup { memory, ..Setup::new(snapshot, plugins, Arc::new(setup::Nobody::default())) };
             let mut heard = Heard::default();
             let mut session = Session::new(setup, &mut heard)?;
             heard.said()?;

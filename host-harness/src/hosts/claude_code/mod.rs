@@ -6,68 +6,71 @@ mod transcript;
 #[cfg(test)]
 mod tests;
 
-use chaperone_contract::ToolCall;
+use std::path::PathBuf;
+
+use chaperone_contract::{Content, ToolResult};
 use serde_json::Value;
 
-use super::answer::{self, Answer, Decision};
-use super::event::{self, EventError, HookEvent, LastWords, Moment};
-use super::{Host, tools};
+use super::Host;
+use super::answer::{self, Answer, Decision, No};
+use super::event::{EventError, Fields, HookEvent, Moment, Topic};
 pub(super) use transcript::transcript;
 
+/// What its events are called.
+pub(super) const EVENTS: &[(&str, Topic)] = &[
+    ("SessionStart", Topic::SessionStart),
+    ("UserPromptSubmit", Topic::Prompt),
+    ("PreToolUse", Topic::BeforeTool),
+    ("PostToolUse", Topic::AfterTool),
+    ("PostToolUseFailure", Topic::AfterFailedTool),
+    ("Stop", Topic::Stop),
+    ("SubagentStop", Topic::Stop),
+    ("StopFailure", Topic::Failure),
+    ("PreCompact", Topic::Other),
+    ("SessionEnd", Topic::SessionEnd),
+];
+
+/// How a message begins that says what became of work in the background. It comes where the user's words do.
+const NOTIFICATION: &str = "<task-notification>";
+
 /// Reads an event.
-pub(super) fn event(fields: event::Fields) -> Result<HookEvent, EventError> {
-    let text = |name: &str| fields.text(name).unwrap_or_default();
-    let moment = match text("hook_event_name").as_str() {
-        "SessionStart" => match event::start(fields.text("source").as_deref()) {
-            Some(reason) => Moment::SessionStart(reason),
-            None => Moment::Other,
-        },
-        "UserPromptSubmit" => Moment::Prompt(text("prompt")),
-        "PreToolUse" => Moment::BeforeTool(call(&fields)),
-        "PostToolUse" => Moment::AfterTool(event::result(&call(&fields), fields.value("tool_response"), false)),
-        "PostToolUseFailure" => Moment::AfterTool(event::result(&call(&fields), fields.value("error"), true)),
-        "Stop" | "SubagentStop" => Moment::Stop {
-            words: fields.text("last_assistant_message").map_or(LastWords::Unknown, LastWords::Last),
-            sent_back: fields.flag("stop_hook_active"),
-        },
-        "StopFailure" => Moment::Failed(fields.text("error_details").unwrap_or_else(|| text("error"))),
-        "SessionEnd" => Moment::SessionEnd,
-        _ => Moment::Other,
+pub(super) fn event(fields: &Fields) -> Result<HookEvent, EventError> {
+    let moment = match fields.moment(Host::ClaudeCode) {
+        Moment::Prompt(text) if text.trim_start().starts_with(NOTIFICATION) => Moment::Other,
+        // Agents without a type are its own: one of them writes the summary at a compaction.
+        _ if fields.agent().is_some() && fields.text("agent_type").is_some_and(|kind| kind.is_empty()) => Moment::Other,
+        Moment::AfterTool(result) => Moment::AfterTool(plain(result, fields.value("tool_response"))),
+        moment => moment,
     };
-    fields.event(moment, None)
+    let event = fields.event(moment, None)?;
+    let transcript = event.transcript.or_else(|| agent_transcript(fields));
+    Ok(HookEvent { transcript, ..event })
 }
 
-fn call(fields: &event::Fields) -> ToolCall {
-    ToolCall {
-        id: fields.text("tool_use_id").unwrap_or_default(),
-        name: tools::name(Host::ClaudeCode, &fields.text("tool_name").unwrap_or_default()).into(),
-        arguments: fields.value("tool_input").map_or_else(|| "{}".into(), Value::to_string),
-    }
+/// What a command wrote, as the agent reads it, without what is said about it.
+fn plain(result: ToolResult, response: Option<&Value>) -> ToolResult {
+    let output = |name: &str| response.and_then(|response| response.get(name)).and_then(Value::as_str);
+    let Some(stdout) = output("stdout") else { return result };
+    let outputs = [stdout, output("stderr").unwrap_or_default()];
+    let outputs: Vec<_> = outputs.into_iter().filter(|output| !output.is_empty()).collect();
+    ToolResult { content: vec![Content::Text(outputs.join("\n"))], ..result }
+}
+
+/// Where the conversation of an agent is that another one started. Only its last event says so; but it is always
+/// in a folder beside the main transcript.
+fn agent_transcript(fields: &Fields) -> Option<PathBuf> {
+    let agent = fields.agent()?;
+    let folder = fields.path("transcript_path")?.with_extension("");
+    Some(folder.join("subagents").join(format!("agent-{agent}.jsonl")))
 }
 
 /// Writes an answer.
 pub(super) fn decision(event: &HookEvent, answer: &Answer) -> Option<Value> {
-    let mut fields = answer::Fields::default();
-    match &answer.decision {
-        Decision::GoOn => {}
-        Decision::SendBack(reason) | Decision::Answered(reason) => {
-            fields.put("decision", "block");
-            fields.put("reason", reason.as_str());
-        }
-        Decision::Refuse(reason) => {
-            fields.put_specific(&event.name, "permissionDecision", "deny");
-            fields.put_specific(&event.name, "permissionDecisionReason", reason.as_str());
-        }
-        Decision::End(reason) => {
-            fields.put("continue", false);
-            fields.put("stopReason", reason.as_str());
-        }
+    let mut written = answer::written(&event.name, answer, No::Block)?;
+    if matches!(answer.decision, Decision::Answered(_)) {
+        // The user has just typed it.
+        written["hookSpecificOutput"]["hookEventName"] = event.name.as_str().into();
+        written["hookSpecificOutput"]["suppressOriginalPrompt"] = true.into();
     }
-    if let Some(context) = &answer.context {
-        fields.put_specific(&event.name, "additionalContext", context.as_str());
-    }
-    if let Some(shown) = &answer.shown {
-        fields.put("systemMessage", shown.as_str());
-    }
-    fields.finish()
+    Some(written)
 }

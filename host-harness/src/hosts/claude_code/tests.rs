@@ -2,6 +2,8 @@ use chaperone_contract::{AgentKind, Content, Entry, EntryBody, StartReason, Stop
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::super::answer::Decision;
+use super::super::event::LastWords;
 use super::super::transcript::{Transcript, Whose};
 use super::*;
 
@@ -47,6 +49,10 @@ fn main_of(all: &[Value]) -> Transcript {
     transcript(&lines(all), Whose::Main)
 }
 
+fn text_of_content(content: &[Content]) -> String {
+    super::content::text_of(content)
+}
+
 fn ids(transcript: &Transcript) -> Vec<&str> {
     transcript.entries.iter().map(|entry| entry.entry.id.as_str()).collect()
 }
@@ -70,6 +76,31 @@ fn each_event_is_a_moment() {
     assert_eq!(moment("Stop", stop), Moment::Stop { words: LastWords::Last("Done.".into()), sent_back: true });
     assert_eq!(moment("Stop", json!({})), Moment::Stop { words: LastWords::Unknown, sent_back: false });
     assert_eq!(moment("SomethingNew", json!({"x": [1]})), Moment::Other);
+    let failure = json!({"error": "unknown", "last_assistant_message": "API Error: 400 made to fail"});
+    assert_eq!(moment("StopFailure", failure), Moment::Failed("API Error: 400 made to fail".into()));
+}
+
+#[test]
+fn news_of_background_work_is_no_prompt() {
+    let news = "<task-notification>\n<task-id>a7</task-id>\n<status>completed</status>\n</task-notification>";
+    assert_eq!(read("UserPromptSubmit", json!({"prompt": news})).moment, Moment::Other);
+}
+
+#[test]
+fn of_a_command_its_output_is_told() {
+    let output = |stdout: &str, stderr: &str| {
+        let response = json!({"stdout": stdout, "stderr": stderr, "interrupted": false, "bashEditDiff": {"files": []}});
+        let event = read("PostToolUse", json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_response": response}));
+        let Moment::AfterTool(result) = event.moment else { panic!("a result") };
+        result.content
+    };
+    assert_eq!(output("hi", ""), [Content::Text("hi".into())]);
+    assert_eq!(output("hi", "but"), [Content::Text("hi\nbut".into())]);
+    assert_eq!(output("", ""), [Content::Text(String::new())]);
+    let read = read("PostToolUse", json!({"tool_name": "Read", "tool_response": {"type": "text"}}));
+    assert!(
+        matches!(read.moment, Moment::AfterTool(result) if result.content == [Content::Text(r#"{"type":"text"}"#.into())])
+    );
 }
 
 #[test]
@@ -81,8 +112,10 @@ fn an_agent_that_another_one_started_is_a_session_of_its_own() {
         ("s/a7", AgentKind::Subagent, Whose::Subagent)
     );
     assert_eq!((event.agent.name.as_deref(), event.transcript.unwrap().to_str()), (Some("reviewer"), Some("/a.jsonl")));
-    let inside = read("PreToolUse", json!({"agent_id": "a7"}));
-    assert_eq!(inside.transcript, None, "the conversation of the main agent is not its own");
+    let inside = read("PreToolUse", json!({"agent_id": "a7", "agent_type": "reviewer"}));
+    assert_eq!(inside.transcript.unwrap().to_str(), Some("/t/subagents/agent-a7.jsonl"), "the main one is not its own");
+    let summary = json!({"agent_id": "a8", "agent_type": "", "last_assistant_message": "<summary>…</summary>"});
+    assert_eq!(read("SubagentStop", summary).moment, Moment::Other, "it writes the summary at a compaction");
 }
 
 #[test]
@@ -111,6 +144,13 @@ fn answers_have_the_words_of_the_event() {
     assert_eq!(
         written("PostToolUse", decided(Decision::End("over".into()))),
         Some(json!({"continue": false, "stopReason": "over"}))
+    );
+    assert_eq!(
+        written("UserPromptSubmit", decided(Decision::Answered("ON".into()))),
+        Some(json!({
+            "decision": "block", "reason": "ON",
+            "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true},
+        }))
     );
     let heard = Answer { context: Some("mind".into()), shown: Some("seen".into()), ..Answer::default() };
     assert_eq!(
@@ -203,6 +243,63 @@ fn not_every_line_of_the_user_is_the_users_word() {
         })
         .collect();
     assert_eq!(kinds, ["user", "hook-feedback", "Other(\"local-command\")", "Aborted", "meta"]);
+}
+
+#[test]
+fn what_speaks_in_the_place_of_the_user_is_told_from_the_user() {
+    let said = |uuid: &str, parent: &str, content: &str, origin: Option<&str>| {
+        let mut line = user(uuid, Some(parent), json!(content));
+        if let Some(kind) = origin {
+            line["origin"] = json!({"kind": kind});
+        }
+        line
+    };
+    let transcript = main_of(&[
+        user("u", None, json!("<command-name>/clear</command-name>\n  <command-message>clear</command-message>")),
+        said("h", "u", "hello", Some("human")),
+        said("n", "h", "<task-notification>\n<status>completed</status>", Some("task-notification")),
+        said("o", "n", "<task-notification>\n<status>completed</status>", None),
+        said("p", "o", "How far are you?", Some("peer")),
+        said("q", "p", "hello again", Some("something-new")),
+        {
+            let mut odd = said("x", "q", "and again", None);
+            odd["origin"] = json!("odd");
+            odd
+        },
+    ]);
+    let kinds = transcript.entries.iter().map(|entry| match &entry.entry.body {
+        EntryBody::User(_) => "user",
+        EntryBody::Custom(message) => &message.custom_type,
+        EntryBody::Other(kind) => kind,
+        _ => "?",
+    });
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        ["local-command", "user", "task-notification", "task-notification", "peer", "user", "user"]
+    );
+}
+
+#[test]
+fn a_prompt_that_has_a_name_is_what_the_user_typed() {
+    let command = |text: &str| {
+        let transcript = main_of(&[user("u", None, json!(text))]);
+        let EntryBody::User(content) = &entry(&transcript, "u").body else { panic!("{text}") };
+        text_of_content(content)
+    };
+    let line = "<command-message>review-it</command-message>\n<command-name>/review-it</command-name>\n<command-args>the readme</command-args>";
+    assert_eq!(command(line), "/review-it the readme");
+    assert_eq!(command("<command-message>x</command-message>\n<command-name>/x</command-name>"), "/x");
+    assert_eq!(command("<command-message>what is this?"), "<command-message>what is this?");
+}
+
+#[test]
+fn a_branch_names_the_session_that_it_was_copied_from() {
+    let mut copied = user("u", None, json!("one"));
+    copied["forkedFrom"] = json!({"sessionId": "parent", "messageUuid": "u"});
+    assert_eq!(main_of(&[copied.clone(), user("v", Some("u"), json!("two"))]).forked_from.as_deref(), Some("parent"));
+    copied["forkedFrom"] = json!(["something", "else"]);
+    let transcript = main_of(&[copied]);
+    assert_eq!((transcript.forked_from.as_deref(), ids(&transcript)), (None, vec!["u"]));
 }
 
 #[test]

@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 use super::super::Host;
 use super::super::told::FEEDBACK;
 use super::super::transcript::{self, Transcript, Whose};
+use super::NOTIFICATION;
 use super::content::{Part, content, parts, text_of};
 use crate::session::BranchEntry;
 use crate::session::line;
@@ -37,9 +38,30 @@ struct Fields<'l> {
     is_meta: Option<bool>,
     is_compact_summary: Option<bool>,
     is_api_error_message: Option<bool>,
+    /// Who says it.
+    #[serde(borrow)]
+    origin: Option<&'l RawValue>,
+    /// Which session the line was copied from.
+    #[serde(borrow)]
+    forked_from: Option<&'l RawValue>,
     #[serde(borrow)]
     message: Option<Message<'l>>,
 }
+
+#[derive(Deserialize)]
+struct Origin {
+    kind: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ForkedFrom {
+    session_id: String,
+}
+
+/// Who may speak in the place of the user without being one. Of the other kinds, such as `human`, nothing is known that
+/// says so.
+const NOT_THE_USER: [&str; 5] = ["task-notification", "auto-continuation", "peer", "coordinator", "observer-activity"];
 
 /// A message whose content has not been looked at.
 #[derive(Deserialize)]
@@ -174,6 +196,7 @@ struct Reader {
     /// The names of the tools, by the ids of their calls.
     tools: HashMap<String, String>,
     at: Timestamp,
+    forked_from: Option<String>,
     report: Report,
 }
 
@@ -190,6 +213,9 @@ impl Reader {
         if let Some(at) = fields.timestamp.as_deref().and_then(line::date_time) {
             self.at = at;
         }
+        if let Some(ForkedFrom { session_id }) = fields.forked_from.and_then(read) {
+            self.forked_from = Some(session_id);
+        }
         let Some(message) = fields.message else { return };
         let parts = match parts(message.content, &mut self.report) {
             Ok(parts) => parts,
@@ -202,7 +228,10 @@ impl Reader {
             (Some("user"), _) if fields.is_compact_summary == Some(true) => {
                 self.push(uuid, EntryBody::Compaction(text_of(&content(parts))));
             }
-            (Some("user"), _) => self.user(uuid, parts, fields.is_meta == Some(true)),
+            (Some("user"), _) => {
+                let origin = fields.origin.and_then(read::<Origin>).map(|origin| origin.kind);
+                self.user(uuid, parts, fields.is_meta == Some(true), origin.as_deref());
+            }
             _ => {}
         }
     }
@@ -241,7 +270,7 @@ impl Reader {
         self.push(uuid, EntryBody::Assistant(answer));
     }
 
-    fn user(&mut self, uuid: String, parts: Vec<Part>, is_meta: bool) {
+    fn user(&mut self, uuid: String, parts: Vec<Part>, is_meta: bool, origin: Option<&str>) {
         let mut said = Vec::new();
         let mut results = 0;
         for part in parts {
@@ -259,7 +288,7 @@ impl Reader {
             return;
         }
         let id = if results == 0 { uuid } else { format!("{uuid}#said") };
-        self.push(id, said_by_user(said, is_meta));
+        self.push(id, said_by_user(said, is_meta, origin));
     }
 
     fn finish(self) -> Transcript {
@@ -267,12 +296,17 @@ impl Reader {
             entry: Arc::new(Entry { id, timestamp, body }),
             model: None,
         });
-        Transcript { entries: entries.collect(), report: self.report }
+        Transcript { entries: entries.collect(), forked_from: self.forked_from, report: self.report }
     }
 }
 
+/// What is of another kind than expected counts as missing.
+fn read<'l, T: Deserialize<'l>>(value: &'l RawValue) -> Option<T> {
+    serde_json::from_str(value.get()).ok()
+}
+
 /// What stands in a line of the user, but is not always the user's word.
-fn said_by_user(said: Vec<Content>, is_meta: bool) -> EntryBody {
+fn said_by_user(said: Vec<Content>, is_meta: bool, origin: Option<&str>) -> EntryBody {
     let text = match said.first() {
         Some(Content::Text(text)) => text.trim_start(),
         _ => "",
@@ -293,10 +327,29 @@ fn said_by_user(said: Vec<Content>, is_meta: bool) -> EntryBody {
     };
     match text {
         _ if text.starts_with("Stop hook feedback:") => custom(FEEDBACK),
-        _ if text.starts_with("<local-command-") => EntryBody::Other("local-command".into()),
+        // A command that the program carries out itself, and what it printed: the agent is not asked.
+        _ if text.starts_with("<local-command-") || text.starts_with("<command-name>") => {
+            EntryBody::Other("local-command".into())
+        }
         _ if is_meta => custom("meta"),
-        _ => EntryBody::User(said),
+        _ if text.starts_with(NOTIFICATION) => custom("task-notification"),
+        _ => match (origin.filter(|origin| NOT_THE_USER.contains(origin)), command_line(text)) {
+            (Some(origin), _) => custom(origin),
+            (None, Some(line)) => EntryBody::User(vec![Content::Text(line)]),
+            (None, None) => EntryBody::User(said),
+        },
     }
+}
+
+/// The line that the user typed to give the agent a prompt that has a name. What it stands for follows.
+fn command_line(text: &str) -> Option<String> {
+    text.starts_with("<command-message>").then_some(())?;
+    let within = |tag: &str| {
+        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+        Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
+    };
+    let line = format!("{} {}", within("command-name")?, within("command-args").unwrap_or_default());
+    Some(line.trim().to_owned())
 }
 
 /// Parts that come before the last one of an answer have no reason yet; what is missing or unknown follows from whether

@@ -1,7 +1,8 @@
-use chaperone_contract::{Content, EntryBody, StopReason};
+use chaperone_contract::{Content, EntryBody, StopReason, Usage};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::super::event::{LastWords, Moment};
 use super::super::transcript::Transcript;
 use super::*;
 
@@ -116,6 +117,7 @@ fn an_entry_keeps_its_name_while_the_file_grows_and_where_only_its_end_is_read()
         |transcript: &Transcript| transcript.entries.iter().map(|entry| entry.entry.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&whole)[1..], ids(&end));
     assert_eq!(ids(&rollout(&all[..2])), ids(&whole)[..2]);
+    assert_eq!(ids(&transcript(&rest, u64::MAX)).len(), 2, "a place that cannot be does no harm");
 }
 
 #[test]
@@ -137,7 +139,6 @@ fn outputs_have_several_forms() {
 
 #[test]
 fn interrupts_compactions_and_going_back_are_seen() {
-    let event = |payload: Value| json!({"type": "event_msg", "payload": payload});
     let transcript = rollout(&[
         said("user", "one"),
         event(json!({"type": "turn_aborted", "reason": "interrupted"})),
@@ -149,6 +150,85 @@ fn interrupts_compactions_and_going_back_are_seen() {
     ]);
     assert_eq!(kinds(&transcript), ["user", "Aborted/0", "compaction so far", "user"]);
     assert_eq!(kinds(&rollout(&[event(json!({"type": "thread_rolled_back", "num_turns": u64::MAX}))])), [""; 0]);
+}
+
+fn event(payload: Value) -> Value {
+    json!({"timestamp": "2026-11-30T14:34:12.000Z", "type": "event_msg", "payload": payload})
+}
+
+#[test]
+fn what_an_answer_cost_is_read_wherever_it_stands() {
+    let tokens = |input: u64, output: u64| {
+        json!({
+            "input_tokens": input, "cached_input_tokens": 60, "cache_write_input_tokens": 10, "output_tokens": output,
+            "reasoning_output_tokens": 5, "total_tokens": input + output,
+        })
+    };
+    let record = |usage: Value| json!({"type": "token_usage_record", "payload": {"response_id": "r", "usage": usage}});
+    let count = |last: Value, of_all: u64| {
+        let all = json!({"total_tokens": of_all});
+        event(json!({"type": "token_count", "info": {"total_token_usage": all, "last_token_usage": last}}))
+    };
+    let totals = |lines: &[Value]| -> Vec<Option<u64>> {
+        let answers = rollout(lines).entries.into_iter().filter_map(|entry| match &entry.entry.body {
+            EntryBody::Assistant(message) => Some(message.usage.as_ref().map(|usage| usage.total)),
+            _ => None,
+        });
+        answers.collect()
+    };
+    let newer = [
+        said("user", "one"),
+        call("c"),
+        record(tokens(100, 20)),
+        output("c", json!("x")),
+        count(tokens(100, 20), 120),
+        said("assistant", "Done."),
+        record(tokens(200, 30)),
+        count(tokens(200, 30), 350),
+    ];
+    assert_eq!(totals(&newer), [Some(120), Some(230)]);
+    let older: Vec<_> = newer.iter().filter(|line| line["type"] != "token_usage_record").cloned().collect();
+    assert_eq!(totals(&older), [Some(120), Some(230)]);
+    let limits = [
+        call("c"),
+        count(tokens(100, 20), 120),
+        said("user", "two"),
+        said("assistant", "Two."),
+        count(tokens(100, 20), 120),
+    ];
+    assert_eq!(totals(&limits), [Some(120), None], "said again, when limits changed");
+    assert_eq!(totals(&[event(json!({"type": "token_count", "info": null})), said("assistant", "One.")]), [None]);
+
+    let EntryBody::Assistant(answer) = &rollout(&newer).entries[1].entry.body.clone() else { panic!("an answer") };
+    let expected = Usage { input: 30, output: 20, cache_read: 60, cache_write: 10, total: 120 };
+    assert_eq!(answer.usage.as_ref(), Some(&expected), "of all input, what came from the cache is told apart");
+}
+
+#[test]
+fn a_provider_that_failed_ends_the_turn() {
+    let failed = rollout(&[
+        said("user", "one"),
+        event(json!({"type": "task_complete", "last_agent_message": null, "error": {"message": "made to fail"}})),
+        said("user", "two"),
+        said("assistant", "Two."),
+        event(json!({"type": "task_complete", "last_agent_message": "Two."})),
+    ]);
+    assert_eq!(kinds(&failed), ["user", "Error/0", "user", "Stop/1"]);
+    let EntryBody::Assistant(message) = &failed.entries[1].entry.body else { panic!("a failure") };
+    assert_eq!(message.error.as_deref(), Some("made to fail"));
+}
+
+#[test]
+fn a_fork_names_its_parent_where_it_goes_on_from_that_ones_rollout() {
+    let meta = |more: Value| {
+        let mut meta = json!({"id": "f", "forked_from_id": "p"});
+        meta.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"type": "session_meta", "payload": meta})
+    };
+    let base = json!({"history_base": {"thread_id": "p", "end_ordinal_exclusive": 2, "end_byte_offset": 9}});
+    let older = json!({"history_base": {"thread_id": "pp", "end_byte_offset": 4}});
+    assert_eq!(rollout(&[meta(older), said("user", "x"), meta(base)]).forked_from.as_deref(), Some("p"));
+    assert_eq!(rollout(&[meta(json!({}))]).forked_from, None, "its entries would be called otherwise");
 }
 
 #[test]

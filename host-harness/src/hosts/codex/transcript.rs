@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use chaperone_contract::{
     AssistantMessage, Content, CustomMessage, Entry, EntryBody, ModelId, StopReason, Timestamp, ToolCall, ToolResult,
+    Usage,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,6 +40,9 @@ const CIRCUMSTANCES: [&str; 6] = [
     "<skill>",
 ];
 
+/// The events that are read.
+const EVENTS: [&str; 4] = ["turn_aborted", "thread_rolled_back", "task_complete", "token_count"];
+
 /// Reads a rollout, of which `text` is the part from byte `start` on.
 pub(in super::super) fn transcript(text: &str, start: u64) -> Transcript {
     let mut reader = Reader { start, ..Reader::default() };
@@ -50,7 +54,16 @@ pub(in super::super) fn transcript(text: &str, start: u64) -> Transcript {
     }
     reader.end_answer();
     let entries = reader.entries.into_iter().map(|entry| BranchEntry { entry: Arc::new(entry), model: None });
-    Transcript { entries: entries.collect(), report: reader.report }
+    Transcript { entries: entries.collect(), forked_from: reader.forked_from, report: reader.report }
+}
+
+/// An answer; more items may come.
+struct Draft {
+    /// That of its first item.
+    id: String,
+    timestamp: Timestamp,
+    content: Vec<Content>,
+    usage: Option<Usage>,
 }
 
 #[derive(Default)]
@@ -58,8 +71,11 @@ struct Reader {
     start: u64,
     entries: Vec<Entry>,
     /// The answer that is being read, with the id and time of its first item.
-    answer: Option<(String, Timestamp, Vec<Content>)>,
+    answer: Option<Draft>,
     model: Option<String>,
+    /// What the session had cost when that was said last, in tokens.
+    spent: Option<u64>,
+    forked_from: Option<String>,
     at: Timestamp,
     report: Report,
 }
@@ -71,9 +87,10 @@ impl Reader {
         }
         let Some(payload) = fields.payload.map(RawValue::get) else { return };
         let matters = match fields.kind.as_deref() {
-            Some("response_item" | "turn_context" | "compacted") => true,
-            // Of the events only two say what the items do not.
-            Some("event_msg") => payload.contains("turn_aborted") || payload.contains("thread_rolled_back"),
+            Some("response_item" | "turn_context" | "compacted" | "token_usage_record") => true,
+            Some("session_meta") => payload.contains("\"history_base\""),
+            // Of the events only these say what the items do not.
+            Some("event_msg") => EVENTS.iter().any(|event| payload.contains(event)),
             _ => false,
         };
         if !matters {
@@ -83,13 +100,18 @@ impl Reader {
             Ok(read) => read.object,
             Err(reason) => return transcript::pass_over(&mut self.report, line, reason),
         };
-        let id = format!("@{}", self.start + line.offset as u64);
+        let id = format!("@{}", self.start.saturating_add(line.offset as u64));
         match fields.kind.as_deref() {
             Some("turn_context") => self.model = line::text(&mut payload, "model").or(self.model.take()),
             Some("compacted") => {
                 let summary = line::text(&mut payload, "message").unwrap_or_default();
                 self.push(id, EntryBody::Compaction(summary));
             }
+            Some("session_meta") => {
+                let base = payload.get("history_base").and_then(|base| base.get("thread_id")).and_then(Value::as_str);
+                self.forked_from = base.map(Into::into).or(self.forked_from.take());
+            }
+            Some("token_usage_record") => self.cost(payload.get("usage")),
             Some("event_msg") => self.event(id, &mut payload),
             _ => self.item(id, payload),
         }
@@ -99,7 +121,40 @@ impl Reader {
         match line::text(payload, "type").as_deref() {
             Some("turn_aborted") => self.push(id, EntryBody::Assistant(self.message(Vec::new(), StopReason::Aborted))),
             Some("thread_rolled_back") => self.roll_back(line::count(payload, "num_turns").unwrap_or(0)),
+            Some("task_complete") => {
+                let error = payload.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
+                if let Some(error) = error {
+                    let failed = self.message(Vec::new(), StopReason::Error);
+                    let failed = AssistantMessage { error: Some(error.into()), ..failed };
+                    self.push(id, EntryBody::Assistant(failed));
+                }
+            }
+            Some("token_count") => {
+                let info = payload.get("info");
+                let of_all = info.and_then(|info| info.get("total_token_usage")?.get("total_tokens")?.as_u64());
+                // It is said again whenever limits change.
+                if of_all != self.spent {
+                    self.cost(info.and_then(|info| info.get("last_token_usage")));
+                }
+                self.spent = of_all.or(self.spent);
+            }
             _ => {}
+        }
+    }
+
+    /// What the newest answer cost, unless that is known. Older versions say it only once the answer's tools have run.
+    fn cost(&mut self, tokens: Option<&Value>) {
+        let Some(tokens) = tokens.and_then(Value::as_object).map(usage) else { return };
+        let of_entry = |entry| match entry {
+            &mut Entry { body: EntryBody::Assistant(ref mut message), .. } => Some(&mut message.usage),
+            _ => None,
+        };
+        let newest = match &mut self.answer {
+            Some(answer) => Some(&mut answer.usage),
+            None => self.entries.iter_mut().rev().find_map(of_entry),
+        };
+        if let Some(usage) = newest {
+            usage.get_or_insert(tokens);
         }
     }
 
@@ -178,16 +233,18 @@ impl Reader {
     }
 
     fn part(&mut self, id: String, part: Content) {
-        self.answer.get_or_insert_with(|| (id, self.at, Vec::new())).2.push(part);
+        let timestamp = self.at;
+        let draft = || Draft { id, timestamp, content: Vec::new(), usage: None };
+        self.answer.get_or_insert_with(draft).content.push(part);
     }
 
     fn end_answer(&mut self) {
-        let Some((id, timestamp, content)) = self.answer.take() else { return };
+        let Some(Draft { id, timestamp, content, usage }) = self.answer.take() else { return };
         let reason = match content.iter().any(|part| matches!(part, Content::ToolCall(_))) {
             true => StopReason::ToolUse,
             false => StopReason::Stop,
         };
-        let body = EntryBody::Assistant(self.message(content, reason));
+        let body = EntryBody::Assistant(AssistantMessage { usage, ..self.message(content, reason) });
         self.entries.push(Entry { id, timestamp, body });
     }
 
@@ -239,4 +296,17 @@ fn exit_code(output: &str) -> Option<i64> {
         let output: Value = serde_json::from_str(output).ok().filter(|_| output.starts_with('{'))?;
         output.get("metadata")?.get("exit_code")?.as_i64()
     })
+}
+
+/// Input counts what was read from and written to the cache, output counts thoughts.
+fn usage(tokens: &Object) -> Usage {
+    let count = |name| line::count(tokens, name).unwrap_or(0);
+    let (cache_read, cache_write) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
+    Usage {
+        input: count("input_tokens").saturating_sub(cache_read).saturating_sub(cache_write),
+        output: count("output_tokens"),
+        cache_read,
+        cache_write,
+        total: count("total_tokens"),
+    }
 }

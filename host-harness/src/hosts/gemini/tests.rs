@@ -2,6 +2,7 @@ use chaperone_contract::{Content, EntryBody};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::super::answer::Decision;
 use super::super::transcript::Transcript;
 use super::*;
 

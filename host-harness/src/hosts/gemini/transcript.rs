@@ -27,7 +27,7 @@ pub(in super::super) fn transcript(text: &str) -> Transcript {
     let mut reader = Reader { entries: Vec::new(), at: 0, report };
     messages.into_iter().for_each(|message| reader.take(message));
     let entries = reader.entries.into_iter().map(|entry| BranchEntry { entry: Arc::new(entry), model: None });
-    Transcript { entries: entries.collect(), report: reader.report }
+    Transcript { entries: entries.collect(), forked_from: None, report: reader.report }
 }
 
 /// The messages of a file of the older kind, which is one object over many lines.

@@ -320,3 +320,27 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn a_fork_goes_on_from_what_was_told_of_its_parent() {
+    let mut parent = Told::default();
+    let file = vec![user("u", 1), answer("a", 2, "One."), user("u2", 3)];
+    parent.tell_prompt("never written");
+    parent.news(file.clone(), &stop("Two."), NOW);
+    let early = parent.newest.clone().unwrap().entry;
+
+    let begins = Moment::SessionStart(StartReason::Fork);
+    let mut fork = parent.clone().forked();
+    let mut copied = file.clone();
+    copied.push(answer("a2", 4, "Two."));
+    let news = fork.news(copied.clone(), &begins, NOW);
+    assert_eq!((news.start, told(&news).as_str(), news.moved), (Some(StartReason::Fork), "", false));
+    assert_eq!(known(&news), ["u", "a", "u2", early.as_str()], "they are called as the parent's are");
+    copied.push(user("u3", 5));
+    let news = fork.news(copied, &stop("Three."), NOW);
+    assert!(told(&news).starts_with("input agent_start"), "{}", told(&news));
+
+    let mut earlier = parent.forked();
+    let news = earlier.news(file[..2].to_vec(), &begins, NOW);
+    assert_eq!((told(&news).as_str(), news.moved, known(&news)), ("", false, vec!["u", "a"]));
+}
