@@ -40,6 +40,9 @@ Summary
   judge      3 calls, [..]
   hooks      [..]
 
+  watcher     looks  calls  saved  clean  flag  steered  tokens in  out  judge ms
+  stop-guard      3      3      0      2     1        0       4130   95  [..]
+
 "#]]
     );
 }
