@@ -6,10 +6,10 @@
 #[cfg(test)]
 mod tests;
 
+use chaperone_sdk::clock;
 use chaperone_sdk::{FileError, Location, RequestId, Timestamp};
 use serde_json::{Map, Value, json};
 
-use crate::clock;
 use crate::definition::{Merge, Write};
 use crate::evidence::hash64;
 use crate::fault::pointer_to;

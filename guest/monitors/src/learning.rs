@@ -1,11 +1,11 @@
 //! Adding to the known faults: what a judge reported as new.
 
+use chaperone_sdk::clock;
 use chaperone_sdk::text::one_line;
 use chaperone_sdk::{EntryId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::clock;
 use crate::evidence::Digest;
 use crate::patterns::{Pattern, Severity};
 use crate::proposals::Proposal;

@@ -55,7 +55,7 @@ Summary
   fragility         2      1      1      1     1        1      1       1980   34  [..]  precheck 1
   hedge             2      0      2      2     0        0      0          0    0         0  precheck 2
   work-quality      1      1      0      1     0        0      0       1400    2  [..]
-  stop-guard        3      3      0      2     1        0      0       4130   92  [..]
+  stop-guard        3      3      0      2     1        1      0       4130   92  [..]
 
 "#]]
     );

@@ -41,7 +41,7 @@ Summary
   hooks      [..]
 
   watcher     looks  calls  saved  clean  flag  steered  tokens in  out  judge ms
-  stop-guard      3      3      0      2     1        0       4130   95  [..]
+  stop-guard      3      3      0      2     1        1       4130   95  [..]
 
 "#]]
     );
