@@ -33,6 +33,7 @@ mod plugin;
 mod state;
 
 pub mod clock;
+pub mod document;
 pub mod failure;
 pub mod judge;
 pub mod text;
