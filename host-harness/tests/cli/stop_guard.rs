@@ -89,6 +89,23 @@ fn the_configuration_is_where_pi_has_its_own() {
 }
 
 #[test]
+fn a_field_that_stands_there_twice_is_told_and_a_command_leaves_one_of_it() {
+    let world = World::new();
+    let file = world.home().join(".pi/agent").join(CONFIG);
+    world.write_of_user(CONFIG, "{\n  \"enabled\": false,\n  \"maxAutoContinues\": 3,\n  \"enabled\": false\n}\n");
+    let [session, script] = session("clean-fix");
+    let run = |command: &str| {
+        let run = ["run", &session, "--script", &script, "--plugin", "stop-guard", "--write", "--command", command];
+        world.prints(run)
+    };
+    assert!(run("auto-goal status").contains("`enabled` stands there more than once; keep the one that is meant"));
+    run("auto-goal enable");
+    let mended = std::fs::read_to_string(file).unwrap();
+    assert_eq!(mended, "{\n  \"enabled\": true,\n  \"maxAutoContinues\": 3\n}\n");
+    assert!(run("auto-goal status").contains("Judgement is on."));
+}
+
+#[test]
 fn a_configuration_that_is_wrong_is_told_with_its_mend_and_left_alone() {
     let world = World::new();
     let wrong = "{\"maxAutoContinue\": 3}\n";

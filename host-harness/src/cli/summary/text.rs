@@ -32,25 +32,31 @@ pub fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     table(watchers.all(), out)
 }
 
-/// A column: its heading, the figure, and whether it is there also where it is 0 for all.
-struct Column(&'static str, fn(&Figures) -> u64, bool);
+/// A column: its heading, the figure, and when it is there.
+struct Column(&'static str, fn(&Figures) -> u64, Shown);
+
+enum Shown {
+    Always,
+    /// Where it is 0 for all, it says nothing.
+    WhereAny,
+}
 
 const COLUMNS: [Column; 15] = [
-    Column("looks", |of| of.looks, true),
-    Column("calls", |of| of.llm_calls, true),
-    Column("failed", |of| of.failed_calls, false),
-    Column("saved", Figures::all_saved, true),
-    Column("clean", |of| of.verdicts.clean, true),
-    Column("flag", |of| of.verdicts.flag, true),
-    Column("new", |of| of.verdicts.new, false),
-    Column("unknown", |of| of.verdicts.unknown, false),
-    Column("steered", |of| of.steered, true),
-    Column("dropped", |of| of.dropped, false),
-    Column("refused", |of| of.refused, false),
-    Column("found", |of| of.findings, false),
-    Column("tokens in", |of| of.tokens.input, false),
-    Column("out", |of| of.tokens.output, false),
-    Column("judge ms", |of| of.llm_micros.div_ceil(1_000), false),
+    Column("looks", |of| of.looks, Shown::Always),
+    Column("calls", |of| of.llm_calls, Shown::Always),
+    Column("failed", |of| of.failed_calls, Shown::WhereAny),
+    Column("saved", Figures::all_saved, Shown::Always),
+    Column("clean", |of| of.verdicts.clean, Shown::Always),
+    Column("flag", |of| of.verdicts.flag, Shown::Always),
+    Column("new", |of| of.verdicts.new, Shown::WhereAny),
+    Column("unknown", |of| of.verdicts.unknown, Shown::WhereAny),
+    Column("steered", |of| of.steered, Shown::Always),
+    Column("dropped", |of| of.dropped, Shown::WhereAny),
+    Column("refused", |of| of.refused, Shown::WhereAny),
+    Column("found", |of| of.findings, Shown::WhereAny),
+    Column("tokens in", |of| of.tokens.input, Shown::WhereAny),
+    Column("out", |of| of.tokens.output, Shown::WhereAny),
+    Column("judge ms", |of| of.llm_micros.div_ceil(1_000), Shown::WhereAny),
 ];
 
 /// A line for each watcher, and nothing where none did anything.
@@ -60,8 +66,11 @@ fn table(watchers: &[Figures], out: &mut dyn Write) -> io::Result<()> {
     }
     let names: Vec<_> = watchers.iter().map(|of| style::plain(&of.watcher)).collect();
     let width = names.iter().map(|name| display_width(name)).chain(["watcher".len()]).max().unwrap_or(0);
-    let shown = |Column(_, figure, always): &&Column| *always || watchers.iter().any(|of| figure(of) > 0);
-    let columns: Vec<_> = COLUMNS.iter().filter(shown).map(|column| (column, column.width(watchers))).collect();
+    let is_shown = |Column(_, figure, shown): &&Column| match shown {
+        Shown::Always => true,
+        Shown::WhereAny => watchers.iter().any(|of| figure(of) > 0),
+    };
+    let columns: Vec<_> = COLUMNS.iter().filter(is_shown).map(|column| (column, column.width(watchers))).collect();
     let is_saved = watchers.iter().any(|of| !of.saved.is_empty());
     write!(out, "\n  {MUTED}watcher{:1$}", "", width - "watcher".len())?;
     columns.iter().try_for_each(|(Column(heading, ..), width)| write!(out, "  {heading:>width$}"))?;
