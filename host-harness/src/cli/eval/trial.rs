@@ -87,7 +87,7 @@ impl Bench<'_> {
         Ok(seen.trial)
     }
 
-    /// A session of the plugin in a project that holds these files, before anything happens in it.
+    /// A session of the plugin in a project of these files and this repository, before anything happens in it.
     ///
     /// # Errors
     /// Where the files cannot be put there.
