@@ -10,7 +10,7 @@ use chaperone::llm::script::Script;
 use chaperone::record::Recorder;
 use chaperone::replay::replay;
 use chaperone::session::{self, Step};
-use chaperone::store::Store;
+use chaperone::store::{Owner, Store};
 use chaperone_contract::*;
 use chaperone_tests::stage::{self, EXAMPLES, Judge, Seen, Silence, Stage};
 
@@ -281,6 +281,43 @@ async fn a_verdict_is_discarded_if_anything_happened_while_the_judge_was_thinkin
         happens(&mut agent);
         agent.judged().await;
         agent.assert_quiet();
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_verdict_is_discarded_is_kept_with_the_reason() {
+    type Happens = fn(&mut Agent);
+    let happens: [(Happens, bool, &str); 2] = [
+        (|agent| agent.event(&Event::AgentStart), false, "the agent or the user went on before the judge had spoken"),
+        (
+            |agent| {
+                let entry = Entry { id: "x".into(), timestamp: 0, body: EntryBody::User(vec![]) };
+                agent.session.append(Arc::new(entry)).unwrap();
+            },
+            true,
+            "the conversation has gone on, or elsewhere",
+        ),
+    ];
+    for (happens, is_answered, reason) in happens {
+        let stage = Stage::bare();
+        let store = Arc::new(Store::in_memory().unwrap());
+        let guard = stage.plugin("stop-guard", stage::stop_guard(), stage.dry());
+        let memory = Some(Memory::new(store.clone(), "p"));
+        let snapshot = stage::snapshot();
+        let owner = Owner { plugin: "stop-guard".into(), session: snapshot.session_id.clone(), project: "p".into() };
+        let mut seen = Seen::default();
+        let setup = Setup { memory, ..Setup::new(snapshot, vec![guard], Arc::new(Judge(GO_ON))) };
+        let session = Session::new(setup, &mut seen).unwrap();
+        let mut agent = Agent { session, seen, branch: Branch::default() };
+        agent.user("Do it all.");
+        happens(&mut agent);
+        agent.judged().await;
+        let query = TraceQuery { selection: Selection::Session, watcher: None, limit: 9, texts: true };
+        let kept = store.traces(&owner, &query).unwrap();
+        assert_eq!(kept.len(), 1);
+        assert_eq!((kept[0].answer.is_some(), kept[0].verdict), (is_answered, None));
+        let became = &kept[0].consequences[0];
+        assert_eq!((became.outcome.as_str(), became.detail.as_deref()), ("discarded", Some(reason)));
     }
 }
 

@@ -2,15 +2,13 @@
 
 pub mod answers;
 pub mod completion;
-pub mod cost;
 pub mod grammar;
-pub mod log;
 pub mod patterns;
 pub mod rules;
 pub mod why;
 pub mod wrong;
 
-use chaperone_sdk::{Notice, Scope, Span, Tone};
+use chaperone_sdk::{Notice, Scope, Span, Tone, traces};
 
 use crate::consent;
 use crate::desk::Desk;
@@ -41,8 +39,14 @@ pub fn run(desk: &mut Desk, arguments: &str) {
         Ok(Command::Init(wanted)) => seeding::init(desk, &wanted),
         Ok(Command::Why(finding)) => why::tell(desk, &finding),
         Ok(Command::Wrong(finding)) => wrong::mark(desk, &finding),
-        Ok(Command::Log { monitor, count }) => log::tell(desk, monitor, count),
-        Ok(Command::Cost) => cost::tell(desk),
+        Ok(Command::Log { monitor, count }) => {
+            let text = traces::log(desk.cx, monitor.as_deref(), count);
+            desk.cx.notify(text, Tone::Normal);
+        }
+        Ok(Command::Cost) => {
+            let text = traces::cost::text(desk.cx);
+            desk.cx.notify(text, Tone::Normal);
+        }
         Ok(Command::ListTrust) => consent::list(desk),
         Ok(Command::Trust(name)) => consent::trust(desk, name.as_deref()),
         Ok(Command::Untrust(name)) => consent::untrust(desk, &name),

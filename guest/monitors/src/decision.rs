@@ -1,21 +1,12 @@
 //! What became of a judgement, for its trace: the words, and telling them to the host.
 
+pub use chaperone_sdk::traces::outcome::{DROPPED, NO_VERDICT, PASSED, REFUSED, STEERED, WRONG};
 use chaperone_sdk::{Context, Decision, RequestId, Subject};
 
 use crate::evidence::Digest;
 
-/// The verdict was clean.
-pub const PASSED: &str = "passed";
-/// There was no verdict.
-pub const NO_VERDICT: &str = "no_verdict";
 /// Something is wrong; the finding has its id from here on.
 pub const NOTED: &str = "noted";
-/// The agent was told.
-pub const STEERED: &str = "steered";
-/// A tool call was refused.
-pub const REFUSED: &str = "refused";
-/// The agent was to be told, and was not.
-pub const DROPPED: &str = "dropped";
 /// The finding stands in a file.
 pub const RECORDED: &str = "recorded";
 /// The finding was to be written to a file, and was not.
@@ -30,8 +21,6 @@ pub const NOT_LEARNED: &str = "not_learned";
 pub const CEILING: &str = "ceiling";
 /// The monitor fell silent.
 pub const DISMISSED: &str = "dismissed";
-/// The user says that it was no fault.
-pub const WRONG: &str = "wrong";
 
 /// The judgement that is spoken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

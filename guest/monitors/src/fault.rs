@@ -90,6 +90,13 @@ impl<'a> Report<'a> {
         self.note(Severity::Note, pointer.into(), message.into(), mend.into());
     }
 
+    /// Notes the keys that stand more than once in a document.
+    pub fn repeated(&mut self, pointers: Vec<String>) {
+        for pointer in pointers {
+            self.warning(pointer, "stands there more than once, and the last one counts", "keep the one that is meant");
+        }
+    }
+
     /// Whether an error was noted.
     pub fn has_error(&self) -> bool {
         self.faults.iter().any(Fault::is_error)
@@ -105,11 +112,6 @@ impl<'a> Report<'a> {
         let [pointer, message, mend] = [pointer, message, mend].map(String::into_boxed_str);
         self.faults.push(Fault { mount, file, pointer, message, mend, severity });
     }
-}
-
-/// A JSON pointer to a member or element below another.
-pub fn pointer_to(parent: &str, key: &str) -> String {
-    format!("{parent}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
 #[cfg(test)]
@@ -131,10 +133,5 @@ mod tests {
                 "project:monitors/x.monitor.json: is no JSON (mend it)"
             ]
         );
-    }
-
-    #[test]
-    fn pointers_escape_what_has_a_meaning_in_them() {
-        assert_eq!(pointer_to("/actions", "a/b~c"), "/actions/a~1b~0c");
     }
 }

@@ -6,13 +6,13 @@
 #[cfg(test)]
 mod tests;
 
+use chaperone_sdk::clock;
+use chaperone_sdk::document::pointer_to;
 use chaperone_sdk::{FileError, Location, RequestId, Timestamp};
 use serde_json::{Map, Value, json};
 
-use crate::clock;
 use crate::definition::{Merge, Write};
 use crate::evidence::hash64;
-use crate::fault::pointer_to;
 use crate::patterns::Severity;
 use crate::sidecar::Change;
 use crate::template;

@@ -1,18 +1,20 @@
 //! Adding to the known faults: what a judge reported as new.
 
+mod naming;
+
+use chaperone_sdk::clock;
 use chaperone_sdk::text::one_line;
 use chaperone_sdk::{EntryId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::clock;
+use naming::free_id;
+pub use naming::{LONGEST_ID, key, slug};
+
 use crate::evidence::Digest;
 use crate::patterns::{Pattern, Severity};
 use crate::proposals::Proposal;
 use crate::sidecar::{Change, Sidecar};
-
-/// The longest id, in characters.
-pub const LONGEST_ID: usize = 60;
 
 /// The longest description that is learned, in characters; a longer one is cut.
 pub const LONGEST_DESCRIPTION: usize = 300;
@@ -89,10 +91,7 @@ pub fn learn(
 ) -> Result<Learned, NotLearned> {
     let description = admit(list, proposals, reported.pattern)?;
     has_room(list, max)?;
-    let id = free_id(&list.entries, &description);
-    let mut entry = entry(&id, &description, reported.provenance);
-    entry.insert("learned_at".into(), clock::iso(reported.now).into());
-    Ok(Learned { id, change: list.append(&Value::Object(entry)), description })
+    Ok(addition(list, &list.entries, description, reported, "learned_at"))
 }
 
 /// What adds a new pattern to those that wait for the user's word.
@@ -113,10 +112,7 @@ pub fn propose(
     if open.len() >= max {
         return Err(NotLearned::Full(open.len()));
     }
-    let id = free_id(&list.entries, &description);
-    let mut entry = entry(&id, &description, reported.provenance);
-    entry.insert("proposed_at".into(), clock::iso(reported.now).into());
-    Ok(Learned { id, change: proposals.append(&Value::Object(entry)), description })
+    Ok(addition(proposals, &list.entries, description, reported, "proposed_at"))
 }
 
 /// What adds a proposed pattern to the list, with all that its entry holds. None: the list knows it by now.
@@ -174,57 +170,30 @@ fn has_room(list: &Sidecar<Pattern>, max: usize) -> Result<(), NotLearned> {
     if learned < max { Ok(()) } else { Err(NotLearned::Full(learned)) }
 }
 
-fn entry(id: &str, description: &str, provenance: &Provenance) -> Map<String, Value> {
-    let entry = json!({
+/// A new entry at the end of a file, with an id that none of the known patterns has, and the time under the name `at`.
+fn addition<T>(
+    file: &Sidecar<T>,
+    known: &[Pattern],
+    description: String,
+    reported: &Reported,
+    at: &'static str,
+) -> Learned {
+    let id = free_id(known, &description);
+    let mut entry = json!({
         "id": id,
         "description": description,
         "severity": Severity::Warning,
         "source": LEARNED,
-        "provenance": provenance,
+        "provenance": reported.provenance,
     });
-    entry.as_object().cloned().unwrap_or_default()
+    entry[at] = clock::iso(reported.now).into();
+    Learned { id, change: file.append(&entry), description }
 }
 
 /// Whether a list has this pattern, in whatever case, spacing and punctuation.
 pub fn is_known(patterns: &[Pattern], description: &str) -> bool {
     let description = key(description);
     patterns.iter().any(|pattern| key(&pattern.description) == description)
-}
-
-/// The description's [`slug`], with a number behind it if another pattern has it.
-fn free_id(patterns: &[Pattern], description: &str) -> String {
-    let slug = slug(description);
-    let is_free = |id: &String| patterns.iter().all(|pattern| pattern.id != *id);
-    let numbered = (2_u64..).map(|number| {
-        let suffix = format!("-{number}");
-        let kept: String = slug.chars().take(LONGEST_ID - suffix.len()).collect();
-        kept.trim_end_matches('-').to_owned() + &suffix
-    });
-    std::iter::once(slug.clone()).chain(numbered).find(is_free).expect("a list is finite, and numbers are not")
-}
-
-/// What two descriptions of one fault have in common: their letters and digits in lower case, words parted by a blank.
-pub fn key(text: &str) -> String {
-    join_words(text, ' ')
-}
-
-/// An id made of a description: its letters and digits in lower case, hyphens in place of the rest, at most 60
-/// characters. Empty only where the description has neither letters nor digits.
-pub fn slug(description: &str) -> String {
-    let slug: String = join_words(description, '-').chars().take(LONGEST_ID).collect();
-    slug.trim_end_matches('-').into()
-}
-
-fn join_words(text: &str, separator: char) -> String {
-    let mut joined = String::with_capacity(text.len());
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        if !joined.is_empty() {
-            joined.push(separator);
-        }
-        // Some capitals have a lower case of several characters, not all of which are letters.
-        joined.extend(word.chars().flat_map(char::to_lowercase).filter(|c| c.is_alphanumeric()));
-    }
-    joined
 }
 
 #[cfg(test)]
@@ -240,10 +209,6 @@ mod tests {
 
     fn list(text: &str) -> Sidecar<Pattern> {
         patterns::parse("project", "p.json", text).unwrap()
-    }
-
-    fn id(description: &str) -> String {
-        learned(&list("[]"), description).unwrap().id
     }
 
     fn provenance() -> Provenance {
@@ -298,19 +263,6 @@ mod tests {
         for nothing in ["", "  \n", "—!?", "..."] {
             assert_eq!(learned(&list("[]"), nothing), Err(NotLearned::SaysNothing), "{nothing:?}");
         }
-    }
-
-    #[test]
-    fn ids_are_lower_case_with_hyphens_and_at_most_sixty_characters() {
-        assert_eq!(id("Learned pattern: ABC (again)"), "learned-pattern-abc-again");
-        assert_eq!(id(&"ab ".repeat(50)).chars().count(), 59, "not ending in a hyphen");
-        assert_eq!(id(&"x".repeat(200)).chars().count(), LONGEST_ID);
-    }
-
-    #[test]
-    fn d15_other_scripts_keep_their_letters() {
-        assert_eq!(id("日本語"), "日本語");
-        assert_eq!(id("Проверка не запущена"), "проверка-не-запущена");
     }
 
     #[test]

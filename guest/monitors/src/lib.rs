@@ -29,7 +29,6 @@ mod words;
 pub mod backoff;
 pub mod branch;
 pub mod ceiling;
-pub mod clock;
 pub mod command;
 pub mod condition;
 pub mod consent;

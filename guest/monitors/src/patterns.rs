@@ -145,6 +145,16 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_stands_twice_in_an_entry_is_a_warning_and_the_last_one_counts() {
+        let patterns = patterns(r#"[{"id": "a", "description": "x"}, {"id": "b", "description": "x", "id": "c"}]"#);
+        assert_eq!(patterns.entries[1].id, "c");
+        let faults: Vec<String> = patterns.faults.iter().map(ToString::to_string).collect();
+        let told = "stands there more than once, and the last one counts (keep the one that is meant)";
+        assert_eq!(faults, [format!("project:p.json#/1/id: {told}")]);
+        assert!(!patterns.faults[0].is_error());
+    }
+
+    #[test]
     fn d22_a_file_that_is_no_list_is_one_fault_and_a_byte_order_mark_is_none() {
         for text in ["{}", "null", "[", ""] {
             assert!(parse("project", "p.json", text).is_err(), "{text:?}");

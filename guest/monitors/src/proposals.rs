@@ -1,10 +1,10 @@
 //! Patterns that wait for the user's word, and those that were refused: a file of their own beside the patterns file. No
 //! judge ever sees it.
 
+use chaperone_sdk::clock;
 use chaperone_sdk::{Context, FileError, Location, Timestamp};
 use serde_json::{Value, json};
 
-use crate::clock;
 use crate::fault::{Fault, Report};
 use crate::roster::unreadable;
 use crate::sidecar::{Change, Sidecar};

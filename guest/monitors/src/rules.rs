@@ -1,9 +1,9 @@
 //! The user's own rules for a judge: the instructions file of a monitor.
 
+use chaperone_sdk::clock;
 use chaperone_sdk::{Context, FileError, Location, Timestamp};
 use serde_json::{Value, json};
 
-use crate::clock;
 use crate::fault::{Fault, Report};
 use crate::roster::unreadable;
 use crate::sidecar::{Change, Sidecar};

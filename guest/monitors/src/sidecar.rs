@@ -1,6 +1,7 @@
 //! The lists beside a monitor file: JSON arrays that people and programs both add to.
 
 use chaperone_sdk::Json;
+use chaperone_sdk::document::{self, Document};
 use serde_json::{Value, json};
 
 use crate::fault::{Fault, Report};
@@ -44,8 +45,9 @@ impl<T> Sidecar<T> {
         mut entry: impl FnMut(&mut Report, usize, &Value) -> Option<T>,
     ) -> Result<Self, Fault> {
         let mut report = Report::new(mount, file);
-        match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-            Ok(Value::Array(values)) => {
+        match document::parse(text) {
+            Ok(Document { value: Value::Array(values), repeated }) => {
+                report.repeated(repeated);
                 let entries = values.iter().enumerate().filter_map(|(i, value)| entry(&mut report, i, value)).collect();
                 return Ok(Self { entries, faults: report.into_faults(), first: values.into_iter().next() });
             }

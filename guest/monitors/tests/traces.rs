@@ -68,7 +68,7 @@ fn a_judge_that_need_not_be_asked_is_told_as_spared_with_the_reason() {
     host.end();
     assert_eq!(became(&host), ["spared"]);
     let detail = host.traces.last().unwrap().consequences[0].detail.as_deref();
-    assert_eq!(detail, Some("this evidence was judged before"));
+    assert_eq!(detail, Some("known: this evidence was judged before"));
 }
 
 #[test]

@@ -32,9 +32,12 @@ mod host;
 mod plugin;
 mod state;
 
+pub mod clock;
+pub mod document;
 pub mod failure;
 pub mod judge;
 pub mod text;
+pub mod traces;
 
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]

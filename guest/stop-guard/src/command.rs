@@ -1,7 +1,8 @@
-//! `/config:auto-goal …`: the settings panel, and the same without one.
+//! `/config:auto-goal …`: the settings panel, the same without one, and what was judged so far.
 
 mod completion;
 mod grammar;
+mod judgements;
 mod status;
 
 use chaperone_sdk::failure::not_written;
@@ -30,6 +31,9 @@ pub fn run(desk: &mut Desk, arguments: &str) {
         Ok(Command::Status) => show_status(desk),
         Ok(Command::Reset) => reset(desk),
         Ok(Command::ShowModel) => show_model(desk),
+        Ok(Command::Log(count)) => judgements::log(desk, count),
+        Ok(Command::Why(number)) => judgements::why(desk, number.as_deref()),
+        Ok(Command::Cost) => judgements::cost(desk),
         Ok(Command::SetModel(model)) => match settings::entered(Field::Model, &model) {
             Ok(value) => change(desk, Field::Model, &value, false),
             Err(fault) => tell(desk, fault, Tone::Error),

@@ -7,6 +7,7 @@ mod tests;
 use std::num::NonZeroU32;
 
 use chaperone_sdk::ModelId;
+use chaperone_sdk::document::{self, Document};
 use serde_json::{Value, json};
 
 use crate::confidence::Confidence;
@@ -132,19 +133,22 @@ impl Config {
     /// # Errors
     /// All that is wrong with it. A file with a fault is not used at all.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
-        let members = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-            Ok(Value::Object(members)) => members,
-            Ok(other) => return Err(Fault::no_object(&other).into()),
+        let (members, repeated) = match document::parse(text) {
+            Ok(Document { value: Value::Object(members), repeated }) => (members, repeated),
+            Ok(Document { value, .. }) => return Err(Fault::no_object(&value).into()),
             Err(error) => return Err(Fault::NotJson(error.to_string()).into()),
         };
         let mut config = Self::default();
-        let faults: Vec<Fault> = members
-            .iter()
-            .filter_map(|(name, value)| match Field::named(name) {
-                Some(field) => config.set(field, value).err(),
-                None => Some(Fault::unknown(name)),
-            })
-            .collect();
+        let mut faults = Vec::new();
+        for (name, value) in &members {
+            if repeated.contains(&document::pointer_to("", name)) {
+                faults.push(Fault::repeated(name));
+            }
+            match Field::named(name) {
+                Some(field) => faults.extend(config.set(field, value).err()),
+                None => faults.push(Fault::unknown(name)),
+            }
+        }
         if faults.is_empty() { Ok(config) } else { Err(Rejected { faults }) }
     }
 

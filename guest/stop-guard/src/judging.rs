@@ -1,5 +1,6 @@
 //! From a stop of the agent to what follows from its verdict.
 
+use chaperone_sdk::traces::outcome::NO_VERDICT;
 use chaperone_sdk::{
     AgentKind, Completion, Context, EntryId, Judgement, Level, LlmError, Mode, RequestId, SettledReason, StartReason,
     StopReason, Tone, Verdict as Reported,
@@ -8,6 +9,7 @@ use chaperone_sdk::{
 use crate::answer::{self, Answer};
 use crate::confidence::Confidence;
 use crate::config::{Config, Rejected};
+use crate::decision;
 use crate::desk::Desk;
 use crate::evidence::traced;
 use crate::file;
@@ -64,7 +66,7 @@ pub fn settled(desk: &mut Desk, reason: SettledReason) {
         return;
     }
     give_up(desk);
-    let Some(config) = usable_config(desk) else { return };
+    let Some(config) = usable_config(desk, None) else { return };
     if !config.enabled {
         return;
     }
@@ -106,28 +108,37 @@ fn ask(desk: &mut Desk, config: &Config, round: &Round, stop: Stop, attempt: Att
     desk.watch.judging = Some(Judging { call, attempt, stop });
 }
 
+/// Why a judgement was given up.
+const GONE_ON: &str = "the agent or the user went on before the judge had spoken";
+
 /// Something has happened: a stop that is being judged is none any more.
 pub fn give_up(desk: &mut Desk) {
     if let Some(judging) = desk.watch.judging.take() {
         desk.cx.cancel(judging.call);
-        desk.cx.log(Level::Info, "the agent or the user went on before the judge had spoken");
+        desk.cx.log(Level::Info, GONE_ON);
     }
 }
 
 /// The judge has answered, or has failed to.
 pub fn completed(desk: &mut Desk, id: RequestId, outcome: Result<Completion, LlmError>) {
-    let Some(Judging { attempt, stop, .. }) = desk.watch.judging.take_if(|judging| judging.call == id) else { return };
+    let Some(Judging { attempt, stop, .. }) = desk.watch.judging.take_if(|judging| judging.call == id) else {
+        return discard(desk, id, GONE_ON);
+    };
     if let Some(why) = outdated(desk.cx, &stop) {
-        return desk.cx.log(Level::Info, format!("the verdict comes too late: {why}"));
+        desk.cx.log(Level::Info, format!("the verdict comes too late: {why}"));
+        return discard(desk, id, why);
     }
     // The file may have changed while the judge was thinking; what holds is what it says now.
-    let Some(config) = usable_config(desk) else { return };
+    let Some(config) = usable_config(desk, Some(id)) else { return };
     if !config.enabled {
-        return desk.cx.log(Level::Info, "the stop guard was switched off while the judge was thinking");
+        let why = "the stop guard was switched off while the judge was thinking";
+        desk.cx.log(Level::Info, why);
+        return discard(desk, id, why);
     }
     match answer::read(outcome, attempt) {
         Answer::Verdict(verdict) => follow(desk, &config, &stop, &verdict, Some(id)),
         Answer::AskAgain => {
+            decision::became(desk.cx, id, decision::ASKED_AGAIN, None);
             let round = round::read(desk.cx, traced(&config));
             ask(desk, &config, &round, stop, Attempt::Second);
         }
@@ -135,6 +146,11 @@ pub fn completed(desk: &mut Desk, id: RequestId, outcome: Result<Completion, Llm
             fail(desk, &config, failure, Some(id), Some(stop.newest), stop.ending);
         }
     }
+}
+
+/// What the judge said counts for nothing.
+fn discard(desk: &mut Desk, call: RequestId, why: &str) {
+    decision::became(desk.cx, call, decision::DISCARDED, Some(why.into()));
 }
 
 /// No judgement came about: that is told, and nothing follows.
@@ -147,7 +163,7 @@ fn fail(
     ending: StopReason,
 ) {
     report(desk, Reported::Unknown, Some(failure.clone()), call, entry);
-    show(desk, config, &Outcome::JudgeFailed { failure }, Some(ending));
+    conclude(desk, config, &Outcome::JudgeFailed { failure }, call, ending);
 }
 
 /// Why a stop is none any more, if so.
@@ -194,7 +210,15 @@ fn follow(desk: &mut Desk, config: &Config, stop: &Stop, verdict: &Verdict, call
             Outcome::Premature { confidence, reason, nudge, continuation: number, limit }
         }
     };
-    show(desk, config, &outcome, Some(stop.ending));
+    conclude(desk, config, &outcome, call, stop.ending);
+}
+
+/// Keeps what became of a judgement with the call that it rests on, and shows it.
+fn conclude(desk: &mut Desk, config: &Config, outcome: &Outcome, call: Option<RequestId>, ending: StopReason) {
+    if let Some((call, (word, detail))) = call.zip(decision::of(outcome)) {
+        decision::became(desk.cx, call, word, detail);
+    }
+    show(desk, config, outcome, Some(ending));
 }
 
 fn report(
@@ -217,12 +241,15 @@ fn show(desk: &mut Desk, config: &Config, outcome: &Outcome, ending: Option<Stop
     }
 }
 
-/// The configuration. None where it is rejected, which is reported: no judgement comes about.
-fn usable_config(desk: &mut Desk) -> Option<Config> {
+/// The configuration. None where it is rejected, which is reported: no judgement comes about, whatever was asked.
+fn usable_config(desk: &mut Desk, call: Option<RequestId>) -> Option<Config> {
     match check_config(desk) {
         Ok(config) => Some(config),
         Err(rejected) => {
-            report(desk, Reported::Unknown, Some(format!("{} is rejected: {rejected}", file::PATH)), None, None);
+            report(desk, Reported::Unknown, Some(format!("{} is rejected: {rejected}", file::PATH)), call, None);
+            if let Some(call) = call {
+                decision::became(desk.cx, call, NO_VERDICT, None);
+            }
             None
         }
     }

@@ -6,7 +6,8 @@
 //! - [`round`] reads what happened since the user's message, [`evidence`] makes of it what the judge sees;
 //! - [`prompt`] is what the judge is told, [`request`] the question with its budget;
 //! - [`answer`] tells a verdict from a failure, [`verdict`] reads it, [`confidence`] is how sure it is;
-//! - [`ruling`] says what follows, [`nudge`] what the agent is told, [`notice`] what the user sees.
+//! - [`ruling`] says what follows, [`nudge`] what the agent is told, [`notice`] what the user sees, [`decision`] what is
+//!   kept of it.
 //!
 //! The parts that know what has happened so far:
 //! - [`memory`] is what is remembered between hooks, [`desk`] reads and writes it for one hook;
@@ -21,6 +22,7 @@ pub mod answer;
 pub mod command;
 pub mod confidence;
 pub mod config;
+pub mod decision;
 pub mod desk;
 pub mod evidence;
 pub mod file;

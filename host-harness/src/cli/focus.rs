@@ -1,14 +1,23 @@
 //! What a single monitor did, out of what the plugin of all monitors did.
 
-use chaperone_contract::{Effect, Notice, Prompt};
+use chaperone_contract::{Decision, Effect, Notice, Prompt};
 use serde_json::Value;
 
 use crate::transaction::Committed;
 
+/// What a monitor says became of its judgement where it has refused a tool call.
+const REFUSED: &str = "refused";
+
 /// The part of a hook that is one monitor's. None: the hook has nothing of it.
 pub fn narrow(committed: &Committed, monitor: &str) -> Option<Committed> {
-    let effects = committed.effects.iter().filter(|effect| concerns(effect, monitor));
-    let effects: Vec<_> = effects.cloned().collect();
+    // A refusal says whose it is in its words alone; the monitor's own account of it stands beside it.
+    let is_refusing = |effect: &Effect| matches!(effect, Effect::Decided(Decision { watcher, outcome, .. }) if watcher == monitor && outcome == REFUSED);
+    let refuses = committed.effects.iter().any(is_refusing);
+    let is_own = |effect: &&Effect| match effect {
+        Effect::Release { refusal: Some(_), .. } => refuses,
+        effect => concerns(effect, monitor),
+    };
+    let effects: Vec<_> = committed.effects.iter().filter(is_own).cloned().collect();
     (!effects.is_empty()).then(|| Committed { effects, ..Committed::default() })
 }
 
@@ -49,7 +58,7 @@ fn concerns(effect: &Effect, monitor: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use chaperone_contract::{Delivery, Finding, Injection, Judgement, Scope, Tone, Verdict};
+    use chaperone_contract::{Delivery, Finding, Injection, Judgement, Scope, Subject, Tone, Verdict};
 
     use super::*;
 
@@ -100,6 +109,19 @@ mod tests {
         let both = injected(r#"{"monitors":[{"monitor":"fragility"},{"monitor":"hedge"}]}"#);
         let other = injected(r#"{"monitors":[{"monitor":"fragility"}]}"#);
         assert_eq!(narrowed(vec![both.clone(), other, injected("no JSON")]), [both]);
+    }
+
+    #[test]
+    fn a_refusal_stays_where_it_is_the_monitors() {
+        let refused = |watcher: &str| {
+            let (watcher, outcome) = (watcher.into(), REFUSED.into());
+            let subject = Subject::Call(1);
+            Effect::Decided(Decision { watcher, subject, outcome, detail: None, finding: None, evidence: None })
+        };
+        let release = Effect::Release { call_id: "c".into(), refusal: Some("no".into()) };
+        let own = vec![refused("hedge"), release.clone()];
+        assert_eq!(narrowed(own.clone()), own);
+        assert_eq!(narrowed(vec![refused("fragility"), release, judged("hedge")]), [judged("hedge")]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use chaperone_contract::EntryBody;
 use clap::ValueEnum;
 
-use super::summary::Summary;
+use super::summary::{self, Summary};
 use super::timeline::Timeline;
 use super::{focus, json};
 use crate::drive::{HookRun, Note, Observer};
@@ -106,7 +106,7 @@ impl<'out> Report<'out> {
     /// The first error of writing, now or earlier.
     pub fn finish(&mut self) -> io::Result<()> {
         let result = match &mut self.form {
-            Form::Text(timeline) => timeline.summary(&mut self.out, &self.summary),
+            Form::Text(_) => summary::print(&self.summary, &mut self.out),
             Form::Json { .. } => json::summary(&mut self.out, &self.summary),
         };
         self.keep(result);
@@ -172,7 +172,7 @@ impl Observer for Report<'_> {
         if is_left_out {
             return;
         }
-        self.summary.note(note);
+        self.summary.note(plugin, note);
         if let Form::Text(timeline) = &mut self.form {
             let result = timeline.note(&mut self.out, plugin, note);
             self.keep(result);

@@ -1,4 +1,7 @@
-//! What a run comes to, in figures.
+//! What a run comes to, in figures: those of all watchers together, and of each.
+
+mod text;
+mod watchers;
 
 use std::time::Duration;
 
@@ -6,6 +9,9 @@ use chaperone_contract::{Effect, Gate, Reply, Usage, Verdict};
 use serde::Serialize;
 
 use crate::drive::{HookRun, Note};
+
+pub use text::print;
+pub use watchers::Watchers;
 
 /// The figures of a run, as the last line of the JSON output has them.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -28,6 +34,8 @@ pub struct Summary {
     pub tokens: Tokens,
     /// The time that all hooks took together, in microseconds.
     pub hook_micros: u64,
+    /// What each watcher did.
+    pub watchers: Watchers,
     /// Model calls without an answer; not part of the output.
     #[serde(skip)]
     pub failed_calls: u64,
@@ -37,7 +45,7 @@ pub struct Summary {
 }
 
 /// Verdicts by kind.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Verdicts {
     pub clean: u64,
     pub flag: u64,
@@ -46,7 +54,7 @@ pub struct Verdicts {
 }
 
 /// Tokens in and out.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tokens {
     pub input: u64,
     pub output: u64,
@@ -60,12 +68,13 @@ impl Summary {
             self.failures += 1;
             return;
         };
+        self.watchers.hook(run.plugin, committed);
         self.refusals += u64::from(matches!(committed.reply, Reply::Gate(Gate::Refuse(_))));
         for effect in &committed.effects {
             match effect {
                 Effect::Judged(judgement) => {
                     *self.verdicts.of(judgement.verdict) += 1;
-                    self.saved += u64::from(judgement.request.is_none());
+                    self.saved += u64::from(watchers::is_settled(judgement));
                 }
                 Effect::Spared(_) => self.saved += 1,
                 Effect::Release { refusal: Some(_), .. } => self.refusals += 1,
@@ -76,15 +85,13 @@ impl Summary {
         }
     }
 
-    pub fn note(&mut self, note: &Note) {
+    pub fn note(&mut self, plugin: &str, note: &Note) {
+        self.watchers.note(plugin, note);
         match note {
             Note::Answered { usage, ok, .. } => {
                 self.llm_calls += 1;
                 self.failed_calls += u64::from(!ok);
-                if let Some(Usage { input, output, .. }) = usage {
-                    self.tokens.input += input;
-                    self.tokens.output += output;
-                }
+                self.tokens.add(usage.as_ref());
             }
             Note::Denied { .. } | Note::Quarantined { .. } | Note::RanAway { .. } | Note::Decided { .. } => {}
         }
@@ -105,6 +112,16 @@ impl Verdicts {
             Verdict::Flag => &mut self.flag,
             Verdict::New => &mut self.new,
             Verdict::Unknown => &mut self.unknown,
+        }
+    }
+}
+
+impl Tokens {
+    /// What the provider told of a call; it may tell nothing.
+    fn add(&mut self, usage: Option<&Usage>) {
+        if let Some(Usage { input, output, .. }) = usage {
+            self.input += input;
+            self.output += output;
         }
     }
 }

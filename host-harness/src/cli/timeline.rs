@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use chaperone_contract::*;
 
-use super::summary::Summary;
 use super::{diff, style};
 use crate::drive::{HookRun, Note};
 use crate::files::Change;
@@ -182,34 +181,6 @@ impl Timeline {
             // The effect that decided has been shown.
             Note::Answered { .. } | Note::Decided { .. } => Ok(()),
         }
-    }
-
-    pub fn summary(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
-        let Summary { hooks, llm_calls, saved, verdicts, steers, refusals, findings, tokens, .. } = summary;
-        let Summary { hook_micros, failures, .. } = summary;
-        let (heading, muted, reset) = (style::HEADING, style::MUTED, style::RESET);
-        writeln!(out, "\n{heading}Summary{reset}")?;
-        writeln!(
-            out,
-            "  verdicts   {} clean, {} flagged, {} new, {} unknown",
-            verdicts.clean, verdicts.flag, verdicts.new, verdicts.unknown
-        )?;
-        writeln!(out, "  steers     {steers}")?;
-        writeln!(out, "  findings   {findings}")?;
-        writeln!(
-            out,
-            "  judge      {llm_calls} calls, {saved} saved, {} tokens in, {} out",
-            tokens.input, tokens.output
-        )?;
-        if *refusals > 0 {
-            writeln!(out, "  refusals   {refusals} tool calls")?;
-        }
-        let each = if *hooks == 0 { 0 } else { hook_micros / hooks };
-        writeln!(out, "  hooks      {hooks} in {} ms {muted}({each} µs each){reset}", hook_micros / 1000)?;
-        if *failures > 0 {
-            writeln!(out, "  {}failed     {failures} hooks{reset}", style::ERROR)?;
-        }
-        Ok(())
     }
 }
 

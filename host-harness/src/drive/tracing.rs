@@ -47,6 +47,12 @@ impl Session {
         };
         let Some(memory) = &self.memory else { return Ok(()) };
         let mut kept = Vec::new();
+        let is_judged_by = |call: &CallTrace| {
+            let is_of = |effect: &Effect| matches!(effect, Effect::Judged(judgement) if judgement.request == Some(call.request_id));
+            effects.iter().any(is_of)
+        };
+        // What is decided about a call must find it.
+        kept.extend(call.take_if(|call| !is_judged_by(call)).map(Kept::Call));
         for effect in effects {
             match effect {
                 Effect::Judged(judgement) => {
@@ -58,7 +64,6 @@ impl Session {
                 _ => {}
             }
         }
-        kept.extend(call.map(Kept::Call));
         let owner = memory.owner(&self.snapshot.session_id, &self.plugins[index].name);
         memory.store.keep(&owner, &memory.traces, &kept, self.snapshot.now, wall_clock())
     }

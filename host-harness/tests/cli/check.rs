@@ -57,6 +57,26 @@ fn faulty() -> World {
 }
 
 #[test]
+fn a_key_that_stands_twice_is_shown_where_the_one_stands_that_counts() {
+    let world = World::new();
+    let monitor = "{\n  \"name\": \"twice\",\n  \"ceiling\": 1,\n  \"ceiling\": 2,\n  \"patterns\": \
+                   { \"path\": \"p.json\" },\n  \"classify\": { \"prompt\": \"{patterns} CLEAN FLAG\" }\n}\n";
+    world.write(".pi/monitors/twice.monitor.json", monitor);
+    world.write(".pi/monitors/p.json", "[\n  { \"id\": \"a\", \"description\": \"A\",\n    \"id\": \"b\" }\n]\n");
+    assert_data_eq!(
+        world.prints(["monitors", "check"]),
+        str![[r#"
+.pi/monitors/p.json:3:5: warning: /0/id: stands there more than once, and the last one counts
+    keep the one that is meant
+.pi/monitors/twice.monitor.json:4:3: warning: /ceiling: stands there more than once, and the last one counts
+    keep the one that is meant
+1 monitor, 0 errors, 2 warnings
+
+"#]]
+    );
+}
+
+#[test]
 fn every_fault_is_told_with_its_place_and_its_mend() {
     let world = faulty();
     let output = world.chaperone(["monitors", "check"]).assert().code(1);

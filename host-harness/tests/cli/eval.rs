@@ -333,6 +333,67 @@ fn what_is_wrong_with_cases_is_told_with_its_place_and_its_mend() {
     assert!(error.contains("some/b.yaml:5: there is no command `/quality-work` here; correct "), "{error}");
 }
 
+const HALF_DONE: &str = r#"
+watcher: stop-guard
+rule: half-done
+cases:
+  - name: one-file-of-two
+    language: en
+    expect: flag
+    why: The second file is missing.
+    transcript:
+      - user: Add the licence header to a.py and b.py.
+      - calls: [{ tool: edit, arguments: { path: a.py } }]
+      - result: Replaced 1 occurrence.
+      - assistant: a.py has its header now.
+"#;
+
+const UNSURE: &str = r#"
+rules:
+  - answer: '{"verdict": "continue", "confidence": 0.7, "reason": "b.py has none."}'
+    usage: { input: 900, output: 20 }
+"#;
+
+#[test]
+fn the_stop_guard_can_be_measured_with_settings_of_ones_own() {
+    let world = World::new();
+    world.write("cases.yaml", HALF_DONE);
+    world.write("judge.yaml", UNSURE);
+    let all = ["eval", "stop-guard", "--cases", "cases.yaml", "--script", "judge.yaml"];
+    let said = |settings: Option<&str>| {
+        let mut arguments: Vec<&str> = all.into_iter().chain(["--format", "json"]).collect();
+        if let Some(settings) = settings {
+            world.write("mine.json", settings);
+            arguments.extend(["--settings", "mine.json"]);
+        }
+        let report: Value = serde_json::from_str(&world.prints(arguments)).unwrap();
+        let trial = &report["results"][0]["trials"][0];
+        (trial["said"].as_str().unwrap().to_owned(), trial["calls"].as_u64().unwrap())
+    };
+    assert_eq!(said(None), ("flag".into(), 1));
+    assert_eq!(said(Some(r#"{"confidenceThreshold": 0.8}"#)), ("clean".into(), 1), "not sure enough");
+    assert_eq!(said(Some(r#"{"forcedDecision": "stop"}"#)), ("clean".into(), 0), "nobody is asked");
+
+    let fails = |settings: &str| {
+        world.write("mine.json", settings);
+        world.fails(1, all.into_iter().chain(["--settings", "mine.json"]))
+    };
+    assert_eq!(
+        fails(r#"{"confidenceTreshold": 0.8, "maxAutoContinues": -1}"#),
+        "error: mine.json is rejected: `confidenceTreshold` is not a field; did you mean `confidenceThreshold`?; \
+         `maxAutoContinues` is -1; it may be a whole number from 0, where 0 is no limit\n"
+    );
+    assert!(fails("{").starts_with("error: mine.json is rejected: it is not JSON: "), "{}", fails("{"));
+    assert_eq!(
+        fails(r#"{"enabled": false}"#),
+        "error: mine.json has `enabled` false, so that no stop is judged; set it to true to have it measured\n"
+    );
+    let error = world.fails(1, all.into_iter().chain(["--settings", "none.json"]));
+    assert!(error.starts_with("error: cannot read none.json: "), "{error}");
+    let error = world.fails(2, ["eval", "monitors", "--settings", "mine.json"]);
+    assert!(error.contains("--settings belongs to `chaperone eval stop-guard`"), "{error}");
+}
+
 #[test]
 fn a_watcher_that_the_plugin_does_not_have_is_no_clean_one() {
     let world = World::new();

@@ -206,6 +206,9 @@ Summary
   judge      0 calls, 2 saved, 0 tokens in, 0 out
   hooks      2 in [..]
 
+  watcher  looks  calls  saved  clean  flag  steered  saved by
+  hedge        2      0      2      2     0        0  precheck 2
+
 "#]]
     );
     let fragility = world.prints(["monitors", "test", "fragility", &session, "--script", &script]);

@@ -51,6 +51,12 @@ Summary
   judge      5 calls, 3 saved, [..] tokens in, [..] out
   hooks      [..] in [..] ms ([..] µs each)
 
+  watcher       looks  calls  saved  clean  flag  steered  found  tokens in  out  judge ms  saved by
+  fragility         2      1      1      1     1        1      1       1980   34  [..]  precheck 1
+  hedge             2      0      2      2     0        0      0          0    0         0  precheck 2
+  work-quality      1      1      0      1     0        0      0       1400    2  [..]
+  stop-guard        3      3      0      2     1        1      0       4130   92  [..]
+
 "#]]
     );
 }
@@ -72,8 +78,18 @@ fn in_json_each_effect_is_a_line_and_the_last_line_is_the_summary() {
 
     assert_eq!(keys(summary), ["summary"].into());
     let summary = &summary["summary"];
-    let documented =
-        ["hooks", "llm_calls", "saved", "verdicts", "steers", "refusals", "findings", "tokens", "hook_micros"];
+    let documented = [
+        "hooks",
+        "llm_calls",
+        "saved",
+        "verdicts",
+        "steers",
+        "refusals",
+        "findings",
+        "tokens",
+        "hook_micros",
+        "watchers",
+    ];
     assert_eq!(keys(summary), documented.into());
     assert_eq!(keys(&summary["verdicts"]), ["clean", "flag", "new", "unknown"].into());
     assert_eq!(keys(&summary["tokens"]), ["input", "output"].into());
@@ -85,6 +101,36 @@ fn in_json_each_effect_is_a_line_and_the_last_line_is_the_summary() {
     let without_call = judged.filter(|judged| judged["request"].is_null() && judged["verdict"] == "clean").count();
     assert_eq!(summary["saved"], without_call + count("spared"));
     assert_eq!((count("inject"), count("found"), count("judged")), (2, 1, 7));
+
+    let watchers = summary["watchers"].as_array().unwrap();
+    for of in watchers {
+        let documented = [
+            "plugin",
+            "watcher",
+            "looks",
+            "llm_calls",
+            "failed_calls",
+            "saved",
+            "verdicts",
+            "steered",
+            "dropped",
+            "refused",
+            "findings",
+            "tokens",
+            "llm_micros",
+        ];
+        assert_eq!(keys(of), documented.into());
+    }
+    let sum = |figure: fn(&Value) -> &Value| watchers.iter().map(|of| figure(of).as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum(|of| &of["llm_calls"]), summary["llm_calls"]);
+    assert_eq!(sum(|of| &of["verdicts"]["clean"]), summary["verdicts"]["clean"]);
+    assert_eq!(sum(|of| &of["tokens"]["input"]), summary["tokens"]["input"]);
+    assert_eq!(sum(|of| &of["looks"]), (count("complete") + without_call + count("spared")) as u64);
+    let fragility = watchers.iter().find(|of| of["watcher"] == "fragility").unwrap();
+    assert_eq!(
+        (&fragility["plugin"], &fragility["steered"], &fragility["findings"]),
+        (&"monitors".into(), &1.into(), &1.into())
+    );
 
     for line in effects {
         assert_eq!(keys(line), ["entry", "hook", "plugin", "effect"].into(), "{line}");
@@ -268,6 +314,7 @@ fn a_watcher_that_may_not_speak_or_ask_breaks_nothing() {
     let out = world.prints(["run", &session, "--script", &script, "--config", "silent.toml", "--format", "json"]);
     let summary = out.lines().last().unwrap();
     assert!(summary.contains(r#""steers":0"#), "{summary}");
+    assert!(summary.contains(r#""steered":0,"dropped":1"#), "{summary}");
     assert!(!out.contains(r#""inject""#), "what is not granted is not shown as done");
 }
 
@@ -340,6 +387,10 @@ fn a_call_that_would_have_been_refused_is_told_although_it_ran_when_it_was_recor
     ] {
         assert!(told.contains(part), "{part}\n{told}");
     }
+    let of_guard = world.prints(["monitors", "test", "guard", &session, "--script", "judge.yaml"]);
+    for part in ["■ would have refused the tool call", "refusals   3 tool calls", "  refused  "] {
+        assert!(of_guard.contains(part), "{part}\n{of_guard}");
+    }
 }
 
 #[test]
@@ -354,4 +405,5 @@ fn calls_that_rules_save_are_told_and_counted() {
     assert!(told.contains("○ m: not asked  exempt: review_only"), "{told}");
     assert!(told.contains("✓ m: CLEAN  precheck: has_file_writes"), "{told}");
     assert!(told.contains("calls, 2 saved, "), "{told}");
+    assert!(told.contains("exempt 1, precheck 1\n"), "{told}");
 }

@@ -40,6 +40,9 @@ Summary
   judge      3 calls, [..]
   hooks      [..]
 
+  watcher     looks  calls  saved  clean  flag  steered  tokens in  out  judge ms
+  stop-guard      3      3      0      2     1        1       4130   95  [..]
+
 "#]]
     );
 }
@@ -83,6 +86,23 @@ fn the_configuration_is_where_pi_has_its_own() {
     let output = command.env("PI_CODING_AGENT_DIR", world.project().join("agent")).assert().success();
     let told = String::from_utf8(output.get_output().stdout.clone()).unwrap();
     assert!(told.contains("maxAutoContinues: 7"), "{told}");
+}
+
+#[test]
+fn a_field_that_stands_there_twice_is_told_and_a_command_leaves_one_of_it() {
+    let world = World::new();
+    let file = world.home().join(".pi/agent").join(CONFIG);
+    world.write_of_user(CONFIG, "{\n  \"enabled\": false,\n  \"maxAutoContinues\": 3,\n  \"enabled\": false\n}\n");
+    let [session, script] = session("clean-fix");
+    let run = |command: &str| {
+        let run = ["run", &session, "--script", &script, "--plugin", "stop-guard", "--write", "--command", command];
+        world.prints(run)
+    };
+    assert!(run("auto-goal status").contains("`enabled` stands there more than once; keep the one that is meant"));
+    run("auto-goal enable");
+    let mended = std::fs::read_to_string(file).unwrap();
+    assert_eq!(mended, "{\n  \"enabled\": true,\n  \"maxAutoContinues\": 3\n}\n");
+    assert!(run("auto-goal status").contains("Judgement is on."));
 }
 
 #[test]

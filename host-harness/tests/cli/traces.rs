@@ -74,6 +74,26 @@ fn wrong_counts_and_says_how_to_add_a_rule() {
 }
 
 #[test]
+fn the_stop_guard_tells_of_its_own_judgements() {
+    let world = World::new();
+    let [session, script] = session("asks-permission");
+    let run = |command: &str| {
+        let run = ["run", &session, "--script", &script, "--plugin", "stop-guard", "--remember", "--command", command];
+        world.prints(run).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let log = run("auto-goal log");
+    assert!(log.contains("[stop-guard] FLAG — The rename was ordered, "), "{log}");
+    assert_eq!((log.matches(" → steered").count(), log.matches("CLEAN → passed").count()), (1, 2), "{log}");
+    let why = run("auto-goal why 1");
+    for part in ["judge: script/script, ", " steered: confidence ", ", continuation 1 (of 2)", "judgement: #1, "] {
+        assert!(why.contains(part), "{part:?} in {why}");
+    }
+    let cost = run("auto-goal cost");
+    assert!(cost.contains("This session stop-guard: 9 calls, "), "{cost}");
+    assert!(world.prints(["monitors", "log"]).starts_with("No judgements are kept"), "each plugin has its own");
+}
+
+#[test]
 fn another_project_sees_nothing_of_it() {
     let world = judged("leaves-failing-test");
     world.write("other/.git/x", "");

@@ -1,6 +1,6 @@
 //! `/monitors wrong <finding>`: what a judge found was no fault.
 
-use chaperone_sdk::{Answer, Decision, Mode, Prompt, Subject, Tone, Verdict};
+use chaperone_sdk::{Answer, Decision, Mode, Prompt, Subject, Tone, Verdict, traces};
 
 use super::grammar::Edit;
 use super::{rules, why};
@@ -20,7 +20,7 @@ pub fn mark(desk: &mut Desk, finding: &str) {
     };
     let name = trace.watcher.as_str();
     if !matches!(trace.verdict, Some(Verdict::Flag | Verdict::New)) {
-        let text = format!("[{name}] #{} is no finding: {}", trace.id, why::verdict(&trace));
+        let text = format!("[{name}] #{} is no finding: {}", trace.id, traces::verdict(&trace));
         return desk.cx.notify(text, Tone::Error);
     }
     let became = |outcome: &str| trace.consequences.iter().any(|consequence| consequence.outcome == outcome);
@@ -32,10 +32,10 @@ pub fn mark(desk: &mut Desk, finding: &str) {
         subject: Subject::Trace(trace.id),
         outcome: decision::WRONG.into(),
         detail: None,
-        finding: why::finding(&trace).map(str::to_owned),
+        finding: traces::finding(&trace).map(str::to_owned),
         evidence: None,
     });
-    let mut text = format!("[{name}] Counted as wrong: {}", why::verdict(&trace));
+    let mut text = format!("[{name}] Counted as wrong: {}", traces::verdict(&trace));
     if became(decision::LEARNED) {
         text.push_str(&format!("\nIt became a pattern; /monitors {name} patterns undo takes the latest one out again"));
     }

@@ -2,9 +2,10 @@
 
 use std::num::NonZeroU32;
 
+use chaperone_sdk::document::pointer_to;
 use serde_json::{Map, Value};
 
-use crate::fault::{Report, pointer_to};
+use crate::fault::Report;
 
 /// One object of the file. `null` counts as absent everywhere.
 pub struct Fields<'a> {

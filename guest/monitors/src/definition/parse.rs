@@ -1,13 +1,14 @@
 //! From the text of a file to a [`Monitor`], with every fault on the way.
 
 use chaperone_sdk::Location;
+use chaperone_sdk::document::{self, Document, pointer_to};
 use serde_json::{Map, Value};
 
 use super::classify;
 use super::fields::{Fields, kind};
 use super::*;
 use crate::condition::ConditionError;
-use crate::fault::{Fault, Report, pointer_to};
+use crate::fault::{Fault, Report};
 use crate::glob::Glob;
 use crate::{finding, template};
 
@@ -43,10 +44,13 @@ pub fn parse(mount: &str, file: &str, text: &str) -> (Option<Monitor>, Vec<Fault
 }
 
 fn read(report: &mut Report, mount: &str, file: &str, text: &str) -> Option<Monitor> {
-    let members = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-        Ok(Value::Object(members)) => members,
-        Ok(other) => {
-            report.error("", format!("is {}, not an object", kind(&other)), "write one object in braces");
+    let members = match document::parse(text) {
+        Ok(Document { value: Value::Object(members), repeated }) => {
+            report.repeated(repeated);
+            members
+        }
+        Ok(Document { value, .. }) => {
+            report.error("", format!("is {}, not an object", kind(&value)), "write one object in braces");
             return None;
         }
         Err(error) => {

@@ -1,3 +1,4 @@
+mod actions;
 mod classify;
 
 use proptest::prelude::*;
@@ -205,6 +206,17 @@ fn d20_any_json_is_read_without_harm() {
 }
 
 #[test]
+fn a_key_that_stands_twice_is_a_warning_with_its_place_and_the_last_one_counts() {
+    let text = r#"{"name": "m", "ceiling": 1, "patterns": {"path": "m.json", "path": "p.json"}, "ceiling": 2,
+        "classify": {"prompt": "{patterns} {tool_results} CLEAN FLAG"}}"#;
+    let (monitor, faults) = parse("project", FILE, text);
+    let monitor = monitor.unwrap();
+    assert_eq!((monitor.ceiling.get(), monitor.patterns.path.as_str()), (2, "monitors/p.json"));
+    let places: Vec<_> = faults.iter().map(|fault| (&*fault.pointer, fault.is_error())).collect();
+    assert_eq!(places, [("/patterns/path", false), ("/ceiling", false)]);
+}
+
+#[test]
 fn a_byte_order_mark_is_no_fault() {
     let (monitor, faults) = parse("project", FILE, &format!("\u{feff}{}", with(json!({}))));
     assert!(monitor.is_some() && faults.is_empty());
@@ -273,28 +285,6 @@ fn d21_an_unknown_word_is_an_error_that_lists_the_known_ones() {
 }
 
 #[test]
-fn d28_what_cannot_be_collected_is_an_error_and_an_unfilled_placeholder_a_warning() {
-    is_error(classify("context", json!(["constructor"])), "/classify/context/0");
-    is_error(classify("context", json!([1])), "/classify/context/0");
-    is_error(classify("context", json!({})), "/classify/context");
-    let prompt = |text: &str| json!({"classify": {"context": ["tool_calls"], "prompt": text}});
-    is_warning(prompt("{constructor} {constructor} {patterns} CLEAN FLAG"), "/classify/prompt");
-    is_warning(prompt("{user_text} {tool_calls} {patterns} CLEAN FLAG"), "/classify/prompt");
-    is_warning(prompt("{tool_calls} CLEAN FLAG"), "/classify/prompt");
-    is_warning(prompt("{patterns} judge!"), "/classify/prompt");
-    assert_eq!(
-        is_warning(classify("context", json!(["user_text", "user_text"])), "/classify/context/1")
-            .classify
-            .shows
-            .collectors
-            .len(),
-        1
-    );
-    assert_eq!(good(classify("context", json!("user_text"))).classify.shows.collectors, [Collector::UserText]);
-    assert_eq!(good(classify("context", json!([]))).classify.shows.collectors, []);
-}
-
-#[test]
 fn d33_a_limit_is_a_whole_number_from_one() {
     for wrong in [json!(0), json!(-1), json!(2.5), json!("x"), json!("0"), json!(true), json!([]), json!(1e12)] {
         is_error(json!({"ceiling": wrong}), "/ceiling");
@@ -302,21 +292,6 @@ fn d33_a_limit_is_a_whole_number_from_one() {
     }
     assert_eq!(is_warning(json!({"ceiling": "3"}), "/ceiling").ceiling.get(), 3);
     assert_eq!(good(json!({"ceiling": 3.0})).ceiling.get(), 3);
-}
-
-#[test]
-fn d37_a_findings_file_is_in_the_project() {
-    let write = |path: &str| {
-        on_flag(json!({"write": {"path": path, "array_field": "gaps", "template": {"d": "{description}"}}}))
-    };
-    let outside =
-        ["/etc/rc", "~/rc", "../g.json", "a/../../g.json", "a/../g.json", "C:/g.json", "a\\g.json", "a/", ".", " "];
-    for path in outside {
-        is_error(write(path), "/actions/on_flag/write/path");
-    }
-    let path = |path: &str| good(write(path)).actions.on_flag.unwrap().write.unwrap().file.path;
-    assert_eq!(path("./a//b/./g.json"), "a/b/g.json");
-    assert_eq!(path("..g.json"), "..g.json");
 }
 
 #[test]
@@ -329,43 +304,6 @@ fn d37_patterns_and_rules_stay_in_the_folder_of_monitors_and_below() {
 }
 
 #[test]
-fn d11_a_write_that_cannot_work_is_found_at_load() {
-    let write = |changes: Value| {
-        let mut write =
-            json!({"path": "g.json", "merge": "upsert", "array_field": "gaps", "template": {"id": "{finding_id}"}});
-        write.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
-        on_flag(json!({"write": write}))
-    };
-    good(write(json!({})));
-    is_error(write(json!({"array_field": null})), "/actions/on_flag/write/array_field");
-    is_error(write(json!({"array_field": ""})), "/actions/on_flag/write/array_field");
-    is_error(write(json!({"template": null})), "/actions/on_flag/write/template");
-    is_error(write(json!({"template": "x"})), "/actions/on_flag/write/template");
-    is_error(write(json!({"template": {"d": "x"}})), "/actions/on_flag/write/template");
-    is_error(write(json!({"merge": "replace"})), "/actions/on_flag/write/merge");
-    good(write(json!({"merge": "append", "template": {"d": "x"}})));
-}
-
-#[test]
-fn a_placeholder_of_an_entry_that_nothing_is_put_into_is_a_warning() {
-    let template = json!({"id": "{finding_id}", "at": [{"d": "{description} {timestamp}"}, "{monitor} {severity}"]});
-    let write = json!({"path": "g.json", "array_field": "gaps", "template": template});
-    is_warning(on_flag(json!({"write": write})), "/actions/on_flag/write/template/at/1");
-}
-
-#[test]
-fn a_steer_that_says_nothing_is_none_and_one_that_nobody_hears_is_a_warning() {
-    for nothing in [json!(null), json!(""), json!("  ")] {
-        assert_eq!(good(on_flag(json!({"steer": nothing}))).actions.on_flag.unwrap().steer, None);
-    }
-    let deaf = json!({"scope": {"target": "subagent"}, "actions": {"on_flag": {"steer": "Stop."}}});
-    let monitor = is_warning(deaf, "/actions/on_flag/steer");
-    assert_eq!(monitor.steer(monitor.actions.on_flag.as_ref().unwrap()), None);
-    let heard = good(on_flag(json!({"steer": "Stop."})));
-    assert_eq!(heard.steer(heard.actions.on_flag.as_ref().unwrap()), Some("Stop."));
-}
-
-#[test]
 fn learning_is_on_unless_it_is_switched_off_and_only_on_new_learns() {
     let learn = |learn: Value| json!({"patterns": {"path": "p.json", "learn": learn}});
     assert_eq!(is_warning(learn(json!("false")), "/patterns/learn").learn, Learn::Never);
@@ -374,17 +312,6 @@ fn learning_is_on_unless_it_is_switched_off_and_only_on_new_learns() {
     is_error(json!({"patterns": {"path": "p.json", "max_learned": 0}}), "/patterns/max_learned");
     is_warning(on_flag(json!({"learn_pattern": true})), "/actions/on_flag/learn_pattern");
     is_error(json!({"actions": {"on_new": {"learn_pattern": 1}}}), "/actions/on_new/learn_pattern");
-}
-
-#[test]
-fn models_are_split_at_the_first_slash_and_belong_to_anthropic_without_one() {
-    let id = |text: &str| model_id(text).map(|id| (id.provider, id.model));
-    assert_eq!(id("claude-x"), Some(("anthropic".into(), "claude-x".into())));
-    assert_eq!(id("openai/gpt-4o"), Some(("openai".into(), "gpt-4o".into())));
-    assert_eq!(id("p/m/x"), Some(("p".into(), "m/x".into())));
-    assert_eq!((id(""), id("/x"), id("x/")), (None, None, None));
-    is_error(classify("model", json!("/x")), "/classify/model");
-    assert_eq!(good(classify("model", json!(""))).classify.model, None, "the session's own");
 }
 
 #[test]

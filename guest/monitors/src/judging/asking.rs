@@ -22,7 +22,7 @@ pub fn ask(desk: &mut Desk, listed: &Listed, window: &Window, transcript: &Trans
     }
     let digest = window.evidence(&listed.shows).digest();
     if is_known(desk, listed, digest) && !activation::counts(listed) {
-        return spare(desk, listed, window, "this evidence was judged before");
+        return spare(desk, listed, window, "known: this evidence was judged before");
     }
     if let Some(state) = waiting::first_of(&listed.exempt, transcript) {
         return spare(desk, listed, window, &format!("exempt: {state}"));
@@ -33,8 +33,8 @@ pub fn ask(desk: &mut Desk, listed: &Listed, window: &Window, transcript: &Trans
     }
     if !activation::may_ask(listed, desk.memory.notes(name)) {
         let reason = match desk.memory.notes(name).back_off.is_failing() {
-            true => "the judge is left alone after a failure",
-            false => "the judge was asked often enough for this message of the user",
+            true => "failing: the judge is left alone after a failure",
+            false => "limit: the judge was asked often enough for this message of the user",
         };
         return spare(desk, listed, window, reason);
     }
@@ -73,7 +73,7 @@ pub fn settle(desk: &mut Desk, listed: &Listed, window: &Window, occasion: Occas
     consequences::follow(desk, &judged);
 }
 
-/// Tells the host that a judge was not asked.
+/// Tells the host that a judge was not asked. The reason begins with a word and a colon: the host counts by that word.
 pub fn spare(desk: &mut Desk, listed: &Listed, window: &Window, reason: &str) {
     let entry = window.newest().map(|entry| entry.id.clone());
     desk.cx.spared(Sparing { watcher: listed.name.clone(), reason: reason.into(), entry });

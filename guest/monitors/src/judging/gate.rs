@@ -57,7 +57,7 @@ fn look(desk: &mut Desk, listed: &Listed, call: &ToolCall, window: &Window, tran
     let name = &listed.name;
     let digest = window.evidence(&listed.shows).digest().about(call);
     if asking::is_known(desk, listed, digest) && !activation::counts(listed) {
-        return asking::spare(desk, listed, window, "this evidence was judged before");
+        return asking::spare(desk, listed, window, "known: this evidence was judged before");
     }
     let occasion = Occasion::Gate { call: &call.id, digest };
     if let Some(condition) = precheck::clean(&listed.precheck, transcript) {

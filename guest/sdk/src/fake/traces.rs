@@ -22,6 +22,16 @@ impl<P: Plugin> FakeHost<P> {
 
     /// Keeps what a hook did for the traces. A call is kept, whether it was judged by or not.
     pub(super) fn keep(&mut self, mut answered: Option<Answered>, effects: &[Effect]) {
+        let is_judged_by = |call: &Answered| {
+            let is_of =
+                |effect: &Effect| matches!(effect, Effect::Judged(judgement) if judgement.request == Some(call.id));
+            effects.iter().any(is_of)
+        };
+        // What is decided about a call must find it.
+        if let Some(call) = answered.take_if(|call| !is_judged_by(call)) {
+            let id = call.id;
+            self.trace(Some(call), None, Some(id));
+        }
         for effect in effects {
             match effect {
                 Effect::Complete(CompleteEffect { id, request }) => _ = self.asked.insert(*id, request.clone()),
@@ -39,10 +49,6 @@ impl<P: Plugin> FakeHost<P> {
                 Effect::Decided(decision) => self.decided(decision),
                 _ => {}
             }
-        }
-        if let Some(call) = answered {
-            let id = call.id;
-            self.trace(Some(call), None, Some(id));
         }
     }
 

@@ -35,6 +35,9 @@ fn hint(word: &str) -> &'static str {
         "disable" => "Judge no stops",
         "status" => "Show the whole configuration, and how often the agent was sent back",
         "reset" => "Forget how often the agent was sent back",
+        "log" => "List the latest judgements: log [number]",
+        "why" => "Say how a judgement came about: why [number]",
+        "cost" => "Say what the judge has cost",
         _ => "Show or choose who judges",
     }
 }

@@ -6,7 +6,10 @@ use chaperone_sdk::text::nearest;
 pub const NAMES: [&str; 3] = ["config:auto-goal", "auto-goal", "pi-auto-goal-config"];
 
 /// The words that can follow.
-pub const WORDS: [&str; 5] = ["enable", "disable", "status", "reset", "model"];
+pub const WORDS: [&str; 8] = ["enable", "disable", "status", "reset", "model", "log", "why", "cost"];
+
+/// How many judgements the log shows where nothing is said.
+const LOG_COUNT: u32 = 20;
 
 /// What the user asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,12 @@ pub enum Command {
     ShowModel,
     /// Let another model judge: what was typed.
     SetModel(String),
+    /// The latest judgements, at most so many.
+    Log(u32),
+    /// How a judgement came about: the one of that number, or the latest one of the session.
+    Why(Option<String>),
+    /// What the judge has cost.
+    Cost,
 }
 
 /// Why a line means nothing.
@@ -39,6 +48,9 @@ pub enum Misspelt {
         /// What was probably meant.
         meant: Option<&'static str>,
     },
+    /// The log is to have so many judgements.
+    #[error("`{0}` is no number of judgements; type a whole number from 1, or nothing for {LOG_COUNT}")]
+    Count(String),
     /// More was typed than means something.
     #[error("`{0}` means nothing behind `{1}`")]
     TooMuch(String, String),
@@ -58,12 +70,19 @@ pub fn parse(arguments: &str) -> Result<Command, Misspelt> {
         Some("status") => Command::Status,
         Some("reset") => Command::Reset,
         Some("model") => words.next().map_or(Command::ShowModel, |model| Command::SetModel(model.into())),
+        Some("log") => Command::Log(words.next().map_or(Ok(LOG_COUNT), count)?),
+        Some("why") => Command::Why(words.next().map(str::to_owned)),
+        Some("cost") => Command::Cost,
         Some(word) => return Err(Misspelt::Word { word: word.into(), meant: nearest(word, &WORDS) }),
     };
     match words.next() {
         None => Ok(command),
         Some(word) => Err(Misspelt::TooMuch(word.into(), first.unwrap_or_default().into())),
     }
+}
+
+fn count(word: &str) -> Result<u32, Misspelt> {
+    word.parse().ok().filter(|count| *count >= 1).ok_or_else(|| Misspelt::Count(word.into()))
 }
 
 #[cfg(test)]
@@ -82,6 +101,11 @@ mod tests {
             ("model", Command::ShowModel),
             ("model  openrouter/qwen/qwen3", Command::SetModel("openrouter/qwen/qwen3".into())),
             ("model default", Command::SetModel("default".into())),
+            ("log", Command::Log(20)),
+            ("log 3", Command::Log(3)),
+            ("why", Command::Why(None)),
+            ("why #12", Command::Why(Some("#12".into()))),
+            ("cost", Command::Cost),
         ] {
             assert_eq!(parse(line), Ok(command), "{line:?}");
         }
@@ -89,13 +113,18 @@ mod tests {
 
     #[test]
     fn what_means_nothing_is_told_with_what_was_meant() {
-        let error = |line| parse(line).unwrap_err().to_string();
+        let error = |line: &str| parse(line).unwrap_err().to_string();
         assert_eq!(error("enabel"), "`enabel` means nothing here; did you mean `enable`?");
         assert_eq!(
             error("colour"),
-            "`colour` means nothing here; type nothing for the settings, or one of enable, disable, status, reset, model"
+            "`colour` means nothing here; type nothing for the settings, or one of enable, disable, status, reset, model, \
+             log, why, cost"
         );
         assert_eq!(error("enable now"), "`now` means nothing behind `enable`");
         assert_eq!(error("model a/b c"), "`c` means nothing behind `model`");
+        for count in ["0", "-1", "1.5", "all", "99999999999"] {
+            let told = format!("`{count}` is no number of judgements; type a whole number from 1, or nothing for 20");
+            assert_eq!(error(&format!("log {count}")), told);
+        }
     }
 }

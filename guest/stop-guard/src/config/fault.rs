@@ -34,6 +34,9 @@ pub enum Fault {
         /// The field that was probably meant.
         meant: Option<&'static str>,
     },
+    /// It cannot be told which one is meant.
+    #[error("`{0}` stands there more than once; keep the one that is meant")]
+    Repeated(String),
     /// A field may not be that.
     #[error("`{}` is {value}; it may be {}{}", field.name(), field.allowed(), or_rather(meant))]
     Value {
@@ -57,6 +60,10 @@ impl Fault {
 
     pub(super) fn unknown(name: &str) -> Self {
         Self::Unknown { name: beginning(name, QUOTED), meant: nearest(name, Field::NAMES) }
+    }
+
+    pub(super) fn repeated(name: &str) -> Self {
+        Self::Repeated(beginning(name, QUOTED))
     }
 
     pub(super) fn value(field: Field, value: &Value) -> Self {

@@ -112,6 +112,13 @@ fn all_faults_are_told_at_once() {
 }
 
 #[test]
+fn a_field_that_stands_there_twice_is_rejected_since_either_may_be_meant() {
+    let told = fault(r#"{"enabled": true, "maxAutoContinues": 5, "enabled": false, "model": "", "enabled": true}"#);
+    assert_eq!(told, "`enabled` stands there more than once; keep the one that is meant");
+    assert_eq!(fault(r#"{"mdoel": {"a": 1, "a": 2}}"#), "`mdoel` is not a field; did you mean `model`?");
+}
+
+#[test]
 fn what_is_no_object_is_rejected() {
     assert!(fault("{\"enabled\": true,}").starts_with("it is not JSON: "));
     assert!(fault("").starts_with("it is not JSON: "));

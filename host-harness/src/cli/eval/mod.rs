@@ -4,6 +4,7 @@ mod monitors;
 mod report;
 mod score;
 mod statistics;
+mod stop_guard;
 mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,8 @@ use trial::{Bench, File};
 const CASES: &str = "tests/judge-cases";
 /// The plugin whose watchers are files.
 const MONITORS: &str = "monitors";
+/// The plugin that has a configuration of its own.
+const STOP_GUARD: &str = "stop-guard";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -54,6 +57,9 @@ pub struct Arguments {
     /// A folder of monitors, measured in the place of the bundled ones
     #[arg(long, value_name = "DIR")]
     monitors: Option<PathBuf>,
+    /// A configuration of the stop guard, such as its `config.json`, measured in the place of the defaults
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
     /// How many cases are judged at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
     concurrency: u32,
@@ -78,6 +84,9 @@ pub fn eval(arguments: &Arguments) -> Result<Status> {
     if arguments.monitors.is_some() && plugin != MONITORS {
         super::usage("--monitors belongs to `chaperone eval monitors`");
     }
+    if arguments.settings.is_some() && plugin != STOP_GUARD {
+        super::usage("--settings belongs to `chaperone eval stop-guard`");
+    }
     let cases = chosen(arguments, read(arguments)?)?;
     let config = config(arguments)?;
     let provider = setup::provider(&config, &[], &arguments.judge)?;
@@ -87,10 +96,14 @@ pub fn eval(arguments: &Arguments) -> Result<Status> {
         None => provider.name().to_owned(),
     };
     let folder = tempfile::tempdir().context("cannot make an empty folder")?;
-    let with_files = with_files(arguments, &cases, folder.path())?;
+    let settings = arguments.settings.as_deref().map(stop_guard::settings).transpose()?;
+    let with_files = with_files(arguments, settings.as_ref(), &cases, folder.path())?;
     let own = config.plugins.into_iter().next().context("a configuration has a plugin")?;
     let component = setup::component(&own.component, &Cache::of_user())?;
     let bench = Bench { plugin: own, component, folder: folder.path(), provider, judge };
+    if let Some((path, settings)) = arguments.settings.as_deref().zip(settings.as_ref()) {
+        setup::block_on(stop_guard::check(&bench, path, settings))??;
+    }
     let tried = setup::block_on(try_all(&bench, &with_files, *concurrency, *repeat))??;
     let report = Report::new(plugin.clone(), judge_name, *repeat, &tried);
     let mut out = style::out();
@@ -180,8 +193,13 @@ fn keep(cases: &mut Vec<Case>, kind: &str, wanted: &[String], of: fn(&Case) -> &
 /// A case, and the files that its session finds.
 type Scene<'c> = (&'c Case, Vec<File>);
 
-/// Each case with the files of its watcher, where a watcher is files. `folder` is empty, and stays so.
-fn with_files<'c>(arguments: &Arguments, cases: &'c [Case], folder: &Path) -> Result<Vec<Scene<'c>>> {
+/// Each case with the files of its watcher, where a watcher is files or has settings. `folder` is empty, and stays so.
+fn with_files<'c>(
+    arguments: &Arguments,
+    settings: Option<&File>,
+    cases: &'c [Case],
+    folder: &Path,
+) -> Result<Vec<Scene<'c>>> {
     let shelf = match &arguments.monitors {
         Some(own) => Some(Shelf::of(own)?),
         None if arguments.plugin == MONITORS => Some(Shelf::bundled(folder)?),
@@ -189,7 +207,7 @@ fn with_files<'c>(arguments: &Arguments, cases: &'c [Case], folder: &Path) -> Re
     };
     let files = |case: &Case| match &shelf {
         Some(shelf) => shelf.only(&case.watcher).with_context(|| case.place.clone()),
-        None => Ok(Vec::new()),
+        None => Ok(settings.cloned().into_iter().collect()),
     };
     cases.iter().map(|case| Ok((case, files(case)?))).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use chaperone_contract::{Effect, Event, Location, Mode, ModelId, Snapshot, Usage};
+use chaperone_contract::{Effect, Event, Location, Mode, ModelId, Snapshot, Timestamp, Usage};
 
 use crate::cases::{Case, Said};
 use crate::cli::setup::{self, Ground};
@@ -68,26 +68,13 @@ impl Bench<'_> {
     /// # Errors
     /// Where the files cannot be put there, or no plugin has the case's command.
     pub async fn run(&self, case: &Case, files: &[File]) -> Result<Trial> {
-        let ground = Ground {
-            project: self.folder,
-            user: Some(self.folder.join("home")),
-            repository: match &case.git_status {
-                Some(said) => Repository::Said(said.clone()),
-                None => Repository::OutOfReach("the case has no `git_status`".into()),
-            },
-            storage: Storage::Memory(Overlay::new()),
+        let repository = match &case.git_status {
+            Some(said) => Repository::Said(said.clone()),
+            None => Repository::OutOfReach("the case has no `git_status`".into()),
         };
-        let running = setup::running(&self.plugin, self.component.clone(), &ground);
-        for File { location, text } in files {
-            let written = running.files.write(location, text, false);
-            written.map_err(|error| anyhow::anyhow!("cannot write {}: {error:?}", location.path))?;
-        }
         let begin = case.branch.first().map_or(0, |first| first.entry.timestamp);
-        // The same in each run, since it may be shown to the judge.
-        let snapshot = Snapshot { mode: Mode::Rpc, ..Snapshot::new(case.id(), "/home/dev/project", begin) };
-        let setup = Setup { judge: self.judge.clone(), ..Setup::new(snapshot, vec![running], self.provider.clone()) };
         let mut seen = Seen::of(&case.watcher);
-        let mut session = Session::new(setup, &mut seen)?;
+        let mut session = self.open(case.id(), begin, files, repository, &mut seen)?;
         for step in &case.steps() {
             // The session's end comes after the command, which the user ran before it.
             if matches!(&step.step, Step::Event(Event::SessionEnd))
@@ -98,6 +85,31 @@ impl Bench<'_> {
             session.feed(step, &mut seen).await?;
         }
         Ok(seen.trial)
+    }
+
+    /// A session of the plugin in a project of these files and this repository, before anything happens in it.
+    ///
+    /// # Errors
+    /// Where the files cannot be put there.
+    pub fn open(
+        &self,
+        id: String,
+        begin: Timestamp,
+        files: &[File],
+        repository: Repository,
+        observer: &mut dyn Observer,
+    ) -> Result<Session> {
+        let storage = Storage::Memory(Overlay::new());
+        let ground = Ground { project: self.folder, user: Some(self.folder.join("home")), repository, storage };
+        let running = setup::running(&self.plugin, self.component.clone(), &ground);
+        for File { location, text } in files {
+            let written = running.files.write(location, text, false);
+            written.map_err(|error| anyhow::anyhow!("cannot write {}: {error:?}", location.path))?;
+        }
+        // The same in each run, since it may be shown to the judge.
+        let snapshot = Snapshot { mode: Mode::Rpc, ..Snapshot::new(id, "/home/dev/project", begin) };
+        let setup = Setup { judge: self.judge.clone(), ..Setup::new(snapshot, vec![running], self.provider.clone()) };
+        Ok(Session::new(setup, observer)?)
     }
 }
 

@@ -97,3 +97,36 @@ fn who_steers_at_rest_is_exempt_while_the_agent_waits_unless_the_file_says_other
     is_warning(steering(json!(["plan_only"]), "command"), "/classify/exempt");
     is_warning(steering(json!(["plan_only", "plan_only"]), "turn_end"), "/classify/exempt/1");
 }
+
+#[test]
+fn d28_what_cannot_be_collected_is_an_error_and_an_unfilled_placeholder_a_warning() {
+    is_error(classify("context", json!(["constructor"])), "/classify/context/0");
+    is_error(classify("context", json!([1])), "/classify/context/0");
+    is_error(classify("context", json!({})), "/classify/context");
+    let prompt = |text: &str| json!({"classify": {"context": ["tool_calls"], "prompt": text}});
+    is_warning(prompt("{constructor} {constructor} {patterns} CLEAN FLAG"), "/classify/prompt");
+    is_warning(prompt("{user_text} {tool_calls} {patterns} CLEAN FLAG"), "/classify/prompt");
+    is_warning(prompt("{tool_calls} CLEAN FLAG"), "/classify/prompt");
+    is_warning(prompt("{patterns} judge!"), "/classify/prompt");
+    assert_eq!(
+        is_warning(classify("context", json!(["user_text", "user_text"])), "/classify/context/1")
+            .classify
+            .shows
+            .collectors
+            .len(),
+        1
+    );
+    assert_eq!(good(classify("context", json!("user_text"))).classify.shows.collectors, [Collector::UserText]);
+    assert_eq!(good(classify("context", json!([]))).classify.shows.collectors, []);
+}
+
+#[test]
+fn models_are_split_at_the_first_slash_and_belong_to_anthropic_without_one() {
+    let id = |text: &str| model_id(text).map(|id| (id.provider, id.model));
+    assert_eq!(id("claude-x"), Some(("anthropic".into(), "claude-x".into())));
+    assert_eq!(id("openai/gpt-4o"), Some(("openai".into(), "gpt-4o".into())));
+    assert_eq!(id("p/m/x"), Some(("p".into(), "m/x".into())));
+    assert_eq!((id(""), id("/x"), id("x/")), (None, None, None));
+    is_error(classify("model", json!("/x")), "/classify/model");
+    assert_eq!(good(classify("model", json!(""))).classify.model, None, "the session's own");
+}

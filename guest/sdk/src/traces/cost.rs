@@ -1,26 +1,23 @@
-//! `/monitors cost`: what the judges cost, and how often they were wrong.
+//! What judges cost, and how often they were wrong.
 
-use chaperone_sdk::{Account, Tone};
+use chaperone_contract::Account;
 
-use crate::clock;
-use crate::decision;
-use crate::desk::Desk;
+use super::outcome::WRONG;
+use crate::{Context, clock};
 
-/// Tells what each monitor has cost, in this session and in the project.
-pub fn tell(desk: &mut Desk) {
-    let (session, project) = (desk.cx.accounts(false), desk.cx.accounts(true));
-    let text = if project.is_empty() {
-        "No judgements are kept of this project.".into()
-    } else {
-        let since = project.iter().map(|account| account.since).min().unwrap_or_default();
-        let mut parts = Vec::new();
-        if !session.is_empty() {
-            parts.push(format!("This session\n{}", table(&session)));
-        }
-        parts.push(format!("This project, since {}\n{}", &clock::iso(since)[..10], table(&project)));
-        parts.join("\n")
-    };
-    desk.cx.notify(text, Tone::Normal);
+/// What each watcher of the plugin has cost, in this session and in the project.
+pub fn text(cx: &Context) -> String {
+    let (session, project) = (cx.accounts(false), cx.accounts(true));
+    if project.is_empty() {
+        return "No judgements are kept of this project.".into();
+    }
+    let since = project.iter().map(|account| account.since).min().unwrap_or_default();
+    let mut parts = Vec::new();
+    if !session.is_empty() {
+        parts.push(format!("This session\n{}", table(&session)));
+    }
+    parts.push(format!("This project, since {}\n{}", &clock::iso(since)[..10], table(&project)));
+    parts.join("\n")
 }
 
 fn table(accounts: &[Account]) -> String {
@@ -47,7 +44,7 @@ fn line(account: &Account) -> String {
 /// The share of findings that the user called wrong.
 fn wrong(account: &Account) -> String {
     let findings = account.flag + account.new;
-    match count(account, decision::WRONG) {
+    match count(account, WRONG) {
         0 => String::new(),
         wrong => {
             format!("; {wrong} of {findings} findings wrong ({} %)", (100 * wrong).checked_div(findings).unwrap_or(0))
@@ -85,7 +82,7 @@ fn sum(accounts: &[Account]) -> Account {
 
 #[cfg(test)]
 mod tests {
-    use chaperone_sdk::{Tally, Usage};
+    use chaperone_contract::{Tally, Usage};
 
     use super::*;
 
@@ -102,7 +99,7 @@ mod tests {
             flag,
             new: 0,
             unknown: 1,
-            outcomes: vec![Tally { outcome: decision::WRONG.into(), count: wrong }],
+            outcomes: vec![Tally { outcome: WRONG.into(), count: wrong }],
         }
     }
 

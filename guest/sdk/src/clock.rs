@@ -1,6 +1,6 @@
-//! Times as they stand in files.
+//! Times as people and files write them.
 
-use chaperone_sdk::Timestamp;
+use chaperone_contract::Timestamp;
 
 /// A time as ISO 8601 in UTC, such as `2026-03-15T02:30:00.000Z`.
 pub fn iso(time: Timestamp) -> String {
