@@ -104,6 +104,9 @@ pub fn eval(arguments: &Arguments) -> Result<Status> {
     if let Some((path, settings)) = arguments.settings.as_deref().zip(settings.as_ref()) {
         setup::block_on(stop_guard::check(&bench, path, settings))??;
     }
+    if arguments.monitors.is_some() {
+        setup::block_on(monitors::check(&bench, &with_files))??;
+    }
     let tried = setup::block_on(try_all(&bench, &with_files, *concurrency, *repeat))??;
     let report = Report::new(plugin.clone(), judge_name, *repeat, &tried);
     let mut out = style::out();

@@ -2,17 +2,26 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, anyhow, bail};
-use chaperone_contract::Location;
+use std::collections::BTreeMap;
 
-use super::trial::File;
+use anyhow::{Context as _, Result, anyhow, bail};
+use chaperone_contract::{Effect, Location, Tone};
+
+use super::Scene;
+use super::trial::{Bench, File};
 use crate::cli::monitors::component::Monitors;
 use crate::cli::setup;
 use crate::config::Config;
+use crate::drive::{HookRun, Note, Observer};
+use crate::files::{Change, Repository};
 use crate::project::{CONFIG_FOLDER, Project};
 
 const FOLDER: &str = "monitors";
 const DEFINITION: &str = ".monitor.json";
+
+/// The command that tells of a monitor, and how it begins the line that says why one never looks.
+const COMMAND: &str = "monitors";
+const INACTIVE: &str = "state: inactive: ";
 
 /// The files of several monitors.
 pub struct Shelf(Vec<File>);
@@ -36,7 +45,10 @@ impl Shelf {
     /// The monitors of a folder.
     pub fn of(folder: &Path) -> Result<Self> {
         let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let entries = std::fs::read_dir(folder).map_err(|error| {
+            anyhow!("no monitors at {}: {error}; name their folder with --monitors", folder.display())
+        })?;
+        for entry in entries {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_file() && name.ends_with(".json") {
@@ -52,12 +64,64 @@ impl Shelf {
     pub fn only(&self, monitor: &str) -> Result<Vec<File>> {
         let own = location(&format!("{monitor}{DEFINITION}"));
         if !self.0.iter().any(|file| file.location == own) {
-            let names = self.0.iter().filter_map(|file| name(file)?.strip_suffix(DEFINITION));
-            bail!("there is no {monitor}{DEFINITION}; there is {}", names.collect::<Vec<_>>().join(", "));
+            let names: Vec<_> = self.0.iter().filter_map(|file| name(file)?.strip_suffix(DEFINITION)).collect();
+            match &names[..] {
+                [] => bail!(
+                    "there is no {monitor}{DEFINITION}, nor another monitor; name the folder of NAME{DEFINITION} with --monitors"
+                ),
+                names => bail!("there is no {monitor}{DEFINITION}; there is {}", names.join(", ")),
+            }
         }
         let is_other = |file: &&File| file.location != own && file.location.path.ends_with(DEFINITION);
         Ok(self.0.iter().filter(|file| !is_other(file)).cloned().collect())
     }
+}
+
+/// Asks the plugin about each monitor that is to be measured: one that cannot look would be right wherever nothing is
+/// wrong.
+///
+/// # Errors
+/// Why the first of them cannot look, in the plugin's words.
+pub async fn check(bench: &Bench<'_>, scenes: &[Scene<'_>]) -> Result<()> {
+    let by_monitor: BTreeMap<&str, &[File]> =
+        scenes.iter().map(|(case, files)| (case.watcher.as_str(), files.as_slice())).collect();
+    for (monitor, files) in by_monitor {
+        let mut answer = Answer::default();
+        let nowhere = Repository::OutOfReach("no case is tried".into());
+        let mut session = bench.open("check".into(), 0, files, nowhere, &mut answer)?;
+        session.command(COMMAND, monitor, &mut answer)?;
+        session.quiet(&mut answer).await?;
+        if let Some(fault) = answer.fault {
+            bail!("{monitor}{DEFINITION} cannot be measured: {}", fault.trim_start_matches(&format!("[{monitor}] ")));
+        }
+    }
+    Ok(())
+}
+
+/// What the plugin says of a monitor, where it does not work.
+#[derive(Default)]
+struct Answer {
+    fault: Option<String>,
+}
+
+impl Observer for Answer {
+    fn hook(&mut self, run: &HookRun<'_>) {
+        let committed = match run.result {
+            Ok(committed) => committed,
+            Err(failure) => return self.fault = Some(failure.to_string()),
+        };
+        for effect in &committed.effects {
+            if let Effect::Notify { text, tone } = effect {
+                let inactive = text.lines().find(|line| line.starts_with(INACTIVE));
+                let fault = if *tone == Tone::Error { Some(text.as_str()) } else { inactive };
+                self.fault = self.fault.take().or(fault.map(str::to_owned));
+            }
+        }
+    }
+
+    fn changed(&mut self, _: &str, _: &Change) {}
+
+    fn note(&mut self, _: &str, _: &Note) {}
 }
 
 /// Where they stand to be measured: in the user's own folder, since whoever measures them means them to act.

@@ -111,8 +111,11 @@ fn cases_with(
         writeln!(out, "    {MUTED}case:  {} ({}){RESET}", style::plain(why), style::plain(place))?;
         // One reason is enough: of the first trial that went wrong, else of the first that gave one.
         let wrong = result.trials.iter().find(|trial| !trial.right);
-        if let Some(reason) = wrong.or(result.trials.first()).and_then(|trial| trial.reason.as_deref()) {
-            writeln!(out, "    judge: {}", style::plain(reason).replace('\n', " "))?;
+        if let Some(trial) = wrong.or(result.trials.first())
+            && let Some(reason) = trial.reason.as_deref()
+        {
+            let whose = if trial.said == Said::NotAsked { "spared" } else { "judge" };
+            writeln!(out, "    {whose}: {}", style::plain(reason).replace('\n', " "))?;
         }
     }
     Ok(())

@@ -113,9 +113,10 @@ impl fmt::Display for Void {
             Self::Unanswered { cause } => ("no model call was answered, so nothing was judged", cause),
             Self::Unjudged { cause } => ("no judgement came about", cause),
         };
-        match cause {
-            Some(cause) => write!(f, "{what}: {cause}"),
-            None => f.write_str(what),
+        match (cause, self) {
+            (Some(cause), _) => write!(f, "{what}: {cause}"),
+            (None, Self::Unjudged { .. }) => write!(f, "{what}: in no case the watcher saw a reason to look"),
+            (None, Self::Unanswered { .. }) => f.write_str(what),
         }
     }
 }
@@ -149,10 +150,9 @@ impl Report {
     pub fn void(&self) -> Option<Void> {
         let trials = || self.results.iter().flat_map(|result| &result.trials);
         let is_unanswered = self.cost.calls > 0 && self.cost.failed_calls == self.cost.calls;
-        let unknown = trials().find(|trial| trial.said == Said::Unknown);
-        let is_unjudged =
-            unknown.is_some() && trials().all(|trial| matches!(trial.said, Said::Unknown | Said::NotAsked));
-        let cause = unknown.and_then(|trial| trial.reason.clone());
+        let is_unjudged = trials().all(|trial| matches!(trial.said, Said::Unknown | Said::NotAsked));
+        let said = |said| trials().filter(move |trial| trial.said == said).find_map(|trial| trial.reason.clone());
+        let cause = said(Said::Unknown).or_else(|| said(Said::NotAsked));
         match (is_unanswered, is_unjudged) {
             (true, _) => Some(Void::Unanswered { cause }),
             (false, true) => Some(Void::Unjudged { cause }),
@@ -335,7 +335,8 @@ mod tests {
         assert_eq!(of(&[Said::NotAsked, Said::Unknown], true), Some(Void::Unjudged { cause: cause() }));
         assert_eq!(of(&[Said::Unknown], false), Some(Void::Unanswered { cause: cause() }));
         assert_eq!(of(&[Said::Unknown, Said::Clean], true), None);
-        assert_eq!(of(&[Said::NotAsked], true), None, "nobody had to be asked");
+        assert_eq!(of(&[Said::NotAsked], true), Some(Void::Unjudged { cause: None }));
+        assert!(Void::Unjudged { cause: None }.to_string().ends_with("saw a reason to look"));
         assert_eq!(Void::Unjudged { cause: cause() }.to_string(), "no judgement came about: nonsense");
     }
 }

@@ -42,7 +42,7 @@ pub struct File {
 pub struct Trial {
     /// What the watcher said last.
     pub said: Said,
-    /// The reason that it gave.
+    /// The reason that it gave, or for which it was not asked.
     pub reason: Option<String>,
     /// It judged without asking a model.
     pub saved: bool,
@@ -153,6 +153,9 @@ impl Observer for Seen<'_> {
                     self.trial.said = judgement.verdict.into();
                     self.trial.reason = judgement.description.clone();
                     self.trial.saved = judgement.request.is_none() && self.trial.said != Said::Unknown;
+                }
+                Effect::Spared(sparing) if sparing.watcher == self.watcher && self.trial.said == Said::NotAsked => {
+                    self.trial.reason = Some(sparing.reason.clone());
                 }
                 Effect::Inject(_) => self.trial.steered = true,
                 _ => {}
