@@ -9,7 +9,6 @@ use anyhow::{Context as _, Result, bail};
 use similar::TextDiff;
 
 use super::{Status, setup, style};
-use crate::plugin::Cache;
 use crate::record::RecordedResult;
 use crate::replay::Difference;
 
@@ -32,12 +31,11 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
     let path = arguments.recording.display();
     let file = File::open(&arguments.recording).with_context(|| format!("cannot read {path}"))?;
     let substitutes: HashMap<_, _> = arguments.components.iter().cloned().collect();
-    let cache = Cache::of_user();
     let mut recorded_names = BTreeSet::new();
     let report = crate::replay::replay(BufReader::new(file), |recorded| {
         recorded_names.insert(recorded.name.clone());
         let source = substitutes.get(&recorded.name).unwrap_or(&recorded.source);
-        setup::component(&setup::component_of_source(source), &cache).map_err(|error| format!("{error:#}"))
+        setup::component(&setup::component_of_source(source)).map_err(|error| format!("{error:#}"))
     })
     .with_context(|| path.to_string())?;
     for plugin in &report.changed_components {
