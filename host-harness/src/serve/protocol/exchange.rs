@@ -35,6 +35,25 @@ requests! {
     }
 }
 
+impl ClientRequest {
+    /// The session that it is about; none: no single one.
+    pub fn session(&self) -> Option<&str> {
+        Some(match self {
+            Self::Initialize(_) | Self::Shutdown(_) => return None,
+            Self::Open(Open { session, .. })
+            | Self::Append(Append { session, .. })
+            | Self::GoTo(GoTo { session, .. })
+            | Self::Happened(Happened { session, .. })
+            | Self::RunCommand(RunCommand { session, .. })
+            | Self::CompleteCommand(CompleteCommand { session, .. })
+            | Self::RunTool(RunTool { session, .. })
+            | Self::AnswerQuestion(AnswerQuestion { session, .. })
+            | Self::Quiet(Quiet { session })
+            | Self::Close(Close { session }) => session,
+        })
+    }
+}
+
 requests! {
     /// What the sidecar asks for.
     SidecarRequest {
