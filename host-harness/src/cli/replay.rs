@@ -10,11 +10,11 @@ use similar::TextDiff;
 
 use super::{Status, setup, style};
 use crate::record::RecordedResult;
-use crate::replay::Difference;
+use crate::replay::{Difference, Ending};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A file that `chaperone run --record` wrote
+    /// A file that `chaperone run --record` or `chaperone serve --record` wrote
     recording: PathBuf,
     /// Another component in the place of a recorded one, to see what a new version does differently; may be given
     /// several times
@@ -44,6 +44,13 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
             style::WARNING,
             style::RESET,
             style::plain(plugin)
+        );
+    }
+    if report.ending == Ending::CutOff {
+        anstream::eprintln!(
+            "{}note:{} the recording ends without its end: the process that wrote it was killed, or failed",
+            style::WARNING,
+            style::RESET
         );
     }
     match report.difference {

@@ -410,7 +410,7 @@ impl Session {
     /// Where the recording or the store cannot be written.
     pub fn finish(mut self) -> Result<Option<Recorder>> {
         if let Some(recorder) = &mut self.recorder {
-            recorder.flush()?;
+            recorder.end()?;
         }
         Ok(self.recorder.take())
     }

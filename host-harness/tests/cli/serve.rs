@@ -341,9 +341,29 @@ fn what_was_recorded_comes_out_the_same_again() {
     }
     assert!(sidecar.ended().success());
     for number in 1..3 {
-        let told = world.prints(["replay", &format!("recordings/a_b.{number}.jsonl")]);
-        assert!(told.ends_with(" hooks, no difference\n"), "{told}");
+        let again = world.chaperone(["replay", &format!("recordings/a_b.{number}.jsonl")]).assert().success();
+        let [told, noted] =
+            [&again.get_output().stdout, &again.get_output().stderr].map(|it| String::from_utf8_lossy(it));
+        assert!(told.ends_with(" hooks, no difference\n") && noted.is_empty(), "{told}{noted}");
     }
+}
+
+#[test]
+fn the_recording_of_a_sidecar_that_is_killed_has_all_that_was_answered_and_says_that_it_breaks_off() {
+    let world = World::with_monitors();
+    let mut sidecar = Sidecar::with(&world, ["--record", "recordings"], lending());
+    asking(&mut sidecar, &world);
+    sidecar.child.kill().unwrap();
+    assert!(!sidecar.ended().success());
+
+    let recording = world.read("recordings/s.1.jsonl");
+    let last: Value = serde_json::from_str(recording.lines().last().unwrap()).unwrap();
+    assert_eq!(last["hook"]["event"]["command"]["name"], "work-quality");
+    let again = world.chaperone(["replay", "recordings/s.1.jsonl"]).assert().success();
+    let [told, noted] = [&again.get_output().stdout, &again.get_output().stderr].map(|it| String::from_utf8_lossy(it));
+    assert!(told.ends_with(" hooks, no difference\n"), "{told}");
+    let note = "note: the recording ends without its end: the process that wrote it was killed, or failed\n";
+    assert_eq!(noted, note);
 }
 
 // Opening
