@@ -114,6 +114,7 @@ impl Desk {
             provider,
             memory: Some(Memory {
                 traces: config.trace,
+                keep: config.state.keep,
                 ..Memory::new(self.store.clone(), project.root.display().to_string())
             }),
             recorder: None,

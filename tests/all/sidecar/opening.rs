@@ -74,7 +74,12 @@ impl Door {
     }
 
     fn open(&self) {
-        self.opens.send_replace(Ok(true));
+        self.set(Ok(true));
+    }
+
+    /// Lets watchers be found, or says why there are none.
+    fn set(&self, opens: Result<bool, String>) {
+        self.opens.send_modify(|now| *now = opens);
     }
 
     fn is_looked_for(&self) -> bool {
@@ -128,7 +133,7 @@ async fn a_session_that_cannot_be_opened_refuses_what_has_waited_for_it() {
     let mut pipe = door.opening().await;
     door.send(&mut pipe, "event", "session/event", json!({"event": "agent_end"})).await;
     door.send(&mut pipe, "close", "session/close", json!({})).await;
-    door.opens.send_replace(Err("there is no project".into()));
+    door.set(Err("there is no project".into()));
     let told = pipe.settle().await;
     assert_eq!(answers(&told), [("open", -32000), ("event", -32001), ("close", -32001)]);
     assert_eq!(told.0[0]["error"]["message"], "there is no project");
