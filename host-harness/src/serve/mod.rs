@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use chaperone_contract::{ModelId, Timestamp};
+use chaperone_contract::{Entry, ModelId, Timestamp};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
@@ -102,6 +102,8 @@ struct Serving {
     sessions: BTreeMap<String, Watched>,
     /// None of them is among the sessions yet.
     opening: BTreeMap<String, Opening>,
+    /// The first entries of branches, by session, before the rest has come.
+    brought: BTreeMap<String, Vec<Entry>>,
 }
 
 /// What can happen without a line.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use chaperone_contract::Entry;
 use serde_json::value::RawValue;
 
 use super::errors::{Code, Fault};
@@ -56,6 +57,10 @@ impl Sidecar {
                 let outcome = self.initialize(it);
                 self.outbox.answer::<Initialize>(id, outcome);
             }
+            ClientRequest::Bring(it) => {
+                let outcome = self.bring(it);
+                self.outbox.answer::<Bring>(id, outcome);
+            }
             ClientRequest::Open(it) => {
                 if let Err(fault) = self.open(id, it) {
                     self.outbox.answer::<Open>(id, Err(fault));
@@ -65,6 +70,7 @@ impl Sidecar {
                 self.answer::<Append>(id, &session, |it, desk| it.append(entries, desk));
             }
             ClientRequest::GoTo(GoTo { session, leaf, entries }) => {
+                let entries = entries.map(|entries| self.whole(&session, entries));
                 self.answer::<GoTo>(id, &session, |it, desk| it.go_to(leaf, entries, desk));
             }
             ClientRequest::Happened(Happened { session, event, circumstances }) => {
@@ -134,6 +140,7 @@ impl Sidecar {
             questions: BTreeMap::new(),
             sessions: BTreeMap::new(),
             opening: BTreeMap::new(),
+            brought: BTreeMap::new(),
         }));
         let methods = ClientRequest::NAMES.iter().chain(ClientNotification::NAMES);
         Ok(Initialized {
@@ -147,8 +154,24 @@ impl Sidecar {
         })
     }
 
+    fn bring(&mut self, Bring { session, entries }: Bring) -> Result<Brought, Fault> {
+        let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(&session)) };
+        let brought = serving.brought.entry(session).or_default();
+        brought.extend(entries);
+        Ok(Brought { length: brought.len() as u64 })
+    }
+
+    /// A branch with the entries that were brought before. They are used once, whatever comes of it.
+    fn whole(&mut self, session: &str, mut entries: Vec<Entry>) -> Vec<Entry> {
+        let Phase::Serving(serving) = &mut self.phase else { return entries };
+        let mut whole = serving.brought.remove(session).unwrap_or_default();
+        whole.append(&mut entries);
+        whole
+    }
+
     /// Begins to open a session. It is answered when its watchers are found.
-    fn open(&mut self, id: Option<&Id>, open: Open) -> Result<(), Fault> {
+    fn open(&mut self, id: Option<&Id>, mut open: Open) -> Result<(), Fault> {
+        open.entries = self.whole(&open.session, open.entries);
         let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(&open.session)) };
         if serving.sessions.contains_key(&open.session) {
             let told = format!("session `{}` is open already; close it first", open.session);
@@ -182,6 +205,7 @@ impl Sidecar {
     fn close(&mut self, name: &str) -> Result<Done, Fault> {
         let now = (self.settings.clock)();
         let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(name)) };
+        serving.brought.remove(name);
         let session = serving.sessions.remove(name).ok_or_else(|| unknown_session(name))?;
         session.close(&mut Desk { outbox: &mut self.outbox, client: &serving.client, now })
     }
