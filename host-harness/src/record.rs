@@ -1,11 +1,11 @@
 //! Recordings: every hook of a session with everything that it read and asked for, so that it can be run again.
 //!
 //! One JSON object a line, in the contract's JSON form. The first line says what wrote it; each session begins with a
-//! line that names its plugins.
+//! line that names its plugins, and ends with one that says so.
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,7 +15,10 @@ use serde::{Deserialize, Serialize};
 use crate::transaction::{Cause, FileRead, Outcome, TraceRead};
 
 /// The version of the format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
+
+/// The version that did not say where a session ends; it can still be read.
+pub const FORMAT_WITHOUT_END: u32 = 1;
 
 /// One line of a recording.
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,6 +44,8 @@ pub enum Line {
     Branch(Vec<EntryId>),
     /// A hook ran.
     Hook(Box<RecordedHook>),
+    /// The session is over, and all of it is written down.
+    End {},
 }
 
 /// A plugin of a recorded session.
@@ -116,9 +121,12 @@ impl RecordedResult {
     }
 }
 
-/// Writes a recording.
+/// Writes a recording. Each line is handed on as a whole as soon as it is complete: when the process is killed, what it
+/// has recorded is there.
 pub struct Recorder {
-    out: BufWriter<Box<dyn Write + Send>>,
+    out: Box<dyn Write + Send>,
+    /// The line that is being written.
+    line: Vec<u8>,
     /// The entries of the session that are written down already.
     known: HashSet<EntryId>,
 }
@@ -137,7 +145,7 @@ impl Recorder {
     /// # Errors
     /// Where it cannot be written to.
     pub fn new(out: Box<dyn Write + Send>) -> std::io::Result<Self> {
-        let mut recorder = Self { out: BufWriter::new(out), known: HashSet::new() };
+        let mut recorder = Self { out, line: Vec::new(), known: HashSet::new() };
         recorder.line(&Line::Recording { format: FORMAT, contract: VERSION.into() })?;
         Ok(recorder)
     }
@@ -181,16 +189,59 @@ impl Recorder {
         self.line(&Line::Hook(Box::new(hook)))
     }
 
-    fn line(&mut self, line: &Line) -> std::io::Result<()> {
-        serde_json::to_writer(&mut self.out, line)?;
-        self.out.write_all(b"\n")
-    }
-
-    /// Writes out what is still in memory, and hands the recorder back for the next session.
+    /// The session is over. A recorder can write down another one after it.
     ///
     /// # Errors
     /// Where it cannot be written.
-    pub fn flush(&mut self) -> std::io::Result<()> {
+    pub fn end(&mut self) -> std::io::Result<()> {
+        self.line(&Line::End {})?;
         self.out.flush()
+    }
+
+    fn line(&mut self, line: &Line) -> std::io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, line)?;
+        self.line.push(b'\n');
+        self.out.write_all(&self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Keeps each piece that is written.
+    #[derive(Clone, Default)]
+    struct Pieces(Arc<Mutex<Vec<String>>>);
+
+    impl Write for Pieces {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().push(String::from_utf8(bytes.to_vec()).unwrap());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn each_line_is_there_as_a_whole_as_soon_as_it_is_complete() {
+        let pieces = Pieces::default();
+        let mut recorder = Recorder::new(Box::new(pieces.clone())).unwrap();
+        recorder.session("s", Vec::new()).unwrap();
+        let entry = |id: &str| Arc::new(Entry { id: id.into(), timestamp: 0, body: EntryBody::Other("x".into()) });
+        recorder.branch(&["a", "b"].into_iter().map(entry).collect()).unwrap();
+        recorder.end().unwrap();
+        // Whoever is killed says nothing any more.
+        std::mem::forget(recorder);
+        let kinds = ["recording", "session", "entry", "entry", "branch", "end"];
+        let pieces = pieces.0.lock().unwrap();
+        assert_eq!(pieces.len(), kinds.len());
+        for (piece, kind) in pieces.iter().zip(kinds) {
+            assert!(piece.starts_with(&format!("{{\"{kind}\":")) && piece.ends_with("}\n"), "{piece}");
+        }
     }
 }

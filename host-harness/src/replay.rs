@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use chaperone_contract::*;
 
 use crate::plugin::Plugin;
-use crate::record::{FORMAT, Line, RecordedHook, RecordedPlugin, RecordedResult, RecordedState};
+use crate::record::{FORMAT, FORMAT_WITHOUT_END, Line, RecordedHook, RecordedPlugin, RecordedResult, RecordedState};
 use crate::state::History;
 use crate::transaction::{Cause, FileRead, Input, Limits, ReadFiles, ReadTraces, TraceRead};
 
@@ -26,7 +26,7 @@ pub enum ReplayError {
         source: serde_json::Error,
     },
     /// It was written in another format.
-    #[error("the recording has format {found}, this program reads {FORMAT}")]
+    #[error("the recording has format {found}, this program reads {FORMAT_WITHOUT_END} and {FORMAT}")]
     Format {
         /// The format that it names.
         found: u32,
@@ -75,6 +75,19 @@ pub struct Report {
     pub difference: Option<Difference>,
     /// Plugins whose component is not the one that was recorded.
     pub changed_components: Vec<String>,
+    /// Whether the recording is all that there was.
+    pub ending: Ending,
+}
+
+/// Whether a recording is all that there was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It is.
+    Complete,
+    /// It breaks off: what wrote it was killed, or failed.
+    CutOff,
+    /// It does not say, as those of the first format, or it was not read to its end.
+    Unknown,
 }
 
 /// A hook that came out differently.
@@ -101,29 +114,34 @@ pub struct Difference {
 /// # Errors
 /// As [`ReplayError`] says.
 pub fn replay(
-    recording: impl BufRead,
+    mut recording: impl BufRead,
     mut load: impl FnMut(&RecordedPlugin) -> Result<Arc<Plugin>, String>,
 ) -> Result<Report, ReplayError> {
-    let mut report = Report { hooks: 0, difference: None, changed_components: Vec::new() };
+    let mut report = Report { hooks: 0, difference: None, changed_components: Vec::new(), ending: Ending::Unknown };
+    let mut text = Vec::new();
+    recording.read_until(b'\n', &mut text)?;
+    let format = head(&text)?;
     let mut session = Session::default();
-    let mut lines = recording.lines().enumerate().peekable();
-    if lines.peek().is_none() {
-        return Err(ReplayError::NoRecording);
-    }
-    for (index, text) in lines {
-        let line = index + 1;
-        let text = text?;
-        let parsed = serde_json::from_str(&text);
-        match (index, parsed) {
-            (0, Ok(Line::Recording { format: FORMAT, contract })) if contract == VERSION => {}
-            (0, Ok(Line::Recording { format: FORMAT, contract })) => {
-                return Err(ReplayError::Contract { found: contract });
+    let without_end = if format == FORMAT_WITHOUT_END { Ending::Unknown } else { Ending::CutOff };
+    let mut ending = without_end;
+    for line in 2.. {
+        text.clear();
+        if recording.read_until(b'\n', &mut text)? == 0 {
+            break;
+        }
+        let parsed = match serde_json::from_slice(&text) {
+            Ok(parsed) => parsed,
+            // Nobody has written the rest of it.
+            Err(error) if error.is_eof() && !text.ends_with(b"\n") => {
+                ending = Ending::CutOff;
+                break;
             }
-            (0, Ok(Line::Recording { format, .. })) => return Err(ReplayError::Format { found: format }),
-            (0, _) => return Err(ReplayError::NoRecording),
-            (_, Err(source)) => return Err(ReplayError::Line { line, source }),
-            (_, Ok(Line::Recording { .. })) => {}
-            (_, Ok(Line::Session { plugins, .. })) => {
+            Err(source) => return Err(ReplayError::Line { line, source }),
+        };
+        ending = if matches!(parsed, Line::End {}) { Ending::Complete } else { without_end };
+        match parsed {
+            Line::Recording { .. } => {}
+            Line::Session { plugins, .. } => {
                 session = Session::default();
                 for recorded in plugins {
                     let component = load(&recorded)
@@ -136,18 +154,32 @@ pub fn replay(
                     session.plugins.insert(recorded.name.clone(), Replayed::new(component, recorded));
                 }
             }
-            (_, Ok(Line::Entry(entry))) => session.append(entry),
-            (_, Ok(Line::Branch(ids))) => session.go_to(&ids).map_err(|entry| ReplayError::NoEntry { line, entry })?,
-            (_, Ok(Line::Hook(hook))) => {
+            Line::Entry(entry) => session.append(entry),
+            Line::Branch(ids) => session.go_to(&ids).map_err(|entry| ReplayError::NoEntry { line, entry })?,
+            Line::Hook(hook) => {
                 report.hooks += 1;
                 report.difference = session.run(line, *hook)?;
                 if report.difference.is_some() {
                     return Ok(report);
                 }
             }
+            Line::End {} => session = Session::default(),
         }
     }
+    report.ending = ending;
     Ok(report)
+}
+
+/// The format that the first line names.
+fn head(line: &[u8]) -> Result<u32, ReplayError> {
+    match serde_json::from_slice(line) {
+        Ok(Line::Recording { format, contract }) => match format {
+            FORMAT | FORMAT_WITHOUT_END if contract == VERSION => Ok(format),
+            FORMAT | FORMAT_WITHOUT_END => Err(ReplayError::Contract { found: contract }),
+            _ => Err(ReplayError::Format { found: format }),
+        },
+        _ => Err(ReplayError::NoRecording),
+    }
 }
 
 #[derive(Default)]
@@ -303,3 +335,6 @@ impl ReadTraces for RecordedTraces {
         answer.unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,8 @@
 //! What plugins remember and wait for, and what is kept of judgements, on disk: one SQLite file for a user, which
-//! processes can share.
+//! processes can share. What is old goes: judgements, and sessions that nobody goes on with.
 
 mod requests;
+mod sessions;
 mod traces;
 
 use std::collections::{HashMap, HashSet};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chaperone_contract::{EntryId, RequestId, Scope};
+use chaperone_contract::{EntryId, RequestId, Scope, Timestamp};
 use etcetera::BaseStrategy as _;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
@@ -20,7 +21,7 @@ use crate::state::History;
 pub use traces::{CallTrace, Kept, StoredTraces};
 
 /// The version of the tables, kept in the file itself.
-const SCHEMA: i64 = 4;
+const SCHEMA: i64 = 5;
 
 const STATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS state (
     plugin TEXT NOT NULL,
@@ -52,6 +53,7 @@ struct Held {
     leaf: Option<EntryId>,
     changed: Vec<(Scope, Arc<[u8]>)>,
     requests: Requests,
+    until: Timestamp,
 }
 
 /// Why states cannot be read or written.
@@ -146,6 +148,7 @@ impl Store {
             transaction.execute_batch(requests::TABLES)?;
             transaction.execute_batch(traces::TABLES)?;
             transaction.execute_batch(PAUSED_TABLE)?;
+            transaction.execute_batch(sessions::TABLES)?;
             transaction.pragma_update(None, "user_version", SCHEMA)?;
         }
         Ok(transaction.commit()?)
@@ -213,6 +216,7 @@ impl Store {
         copied.execute(params![from.plugin, from.session, to.session, Scope::Session.name(), ""])?;
         drop(copied);
         requests::copy(&transaction, from, to)?;
+        sessions::touch(&transaction, &to.session, None)?;
         Ok(transaction.commit()?)
     }
 
@@ -221,7 +225,7 @@ impl Store {
     /// # Errors
     /// As [`StoreError`] says.
     pub fn commit(&self, owner: &Owner, left: &Left<'_>) -> Result<(), StoreError> {
-        let Left { leaf, changed, requests } = left;
+        let Left { leaf, changed, requests, until } = left;
         if changed.is_empty() && requests.is_empty() {
             return Ok(());
         }
@@ -231,6 +235,7 @@ impl Store {
                 leaf: leaf.cloned(),
                 changed: changed.to_vec(),
                 requests: (*requests).clone(),
+                until: *until,
             });
             return Ok(());
         }
@@ -254,9 +259,10 @@ impl Store {
         let all = self.held().take().unwrap_or_default();
         let mut connection = self.connection();
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        for Held { owner, leaf, changed, requests } in &all {
-            Left { leaf: leaf.as_ref(), changed, requests }.write(&transaction, owner)?;
+        for Held { owner, leaf, changed, requests, until } in &all {
+            Left { leaf: leaf.as_ref(), changed, requests, until: *until }.write(&transaction, owner)?;
         }
+        sessions::touch(&transaction, session, None)?;
         transaction
             .prepare_cached("INSERT OR REPLACE INTO paused (session, value) VALUES (?1, ?2)")?
             .execute(params![session, paused])?;
@@ -291,11 +297,16 @@ pub struct Left<'l> {
     pub changed: &'l [(Scope, Arc<[u8]>)],
     /// What it asked for, and what was answered with it.
     pub requests: &'l Requests,
+    /// Until when the session is remembered, by the clock on the wall, unless somebody works with it before.
+    pub until: Timestamp,
 }
 
 impl Left<'_> {
     fn write(&self, transaction: &Transaction<'_>, owner: &Owner) -> Result<(), StoreError> {
         self.requests.write(transaction, owner)?;
+        if !self.requests.is_empty() || self.changed.iter().any(|(scope, _)| *scope != Scope::Project) {
+            sessions::touch(transaction, &owner.session, Some(self.until))?;
+        }
         for (scope, value) in self.changed {
             let entry = match scope {
                 Scope::Branch => self.leaf.map_or("", String::as_str),

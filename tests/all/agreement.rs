@@ -25,7 +25,7 @@ fn agree<P: Plugin>(recording: &[u8]) -> usize {
     let mut hooks = 0;
     for (index, line) in recording.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).enumerate() {
         match serde_json::from_slice(line).unwrap() {
-            Line::Recording { .. } => {}
+            Line::Recording { .. } | Line::End {} => {}
             Line::Session { plugins, .. } => native = Native::new(plugins),
             Line::Entry(entry) => native.append(entry),
             Line::Branch(ids) => native.go_to(&ids),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chaperone::config::State;
 use chaperone::files::Locks;
 use chaperone::hosts::Host;
 use chaperone::hosts::answer::{Answer, Decision};
@@ -50,6 +51,7 @@ impl Machine {
                 judge: None,
                 project: "/project".into(),
                 traces: Policy::default(),
+                keep: State::default().keep,
             })
         };
         live::answer(Host::ClaudeCode, event, &around, load).await.unwrap()

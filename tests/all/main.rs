@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may")]
 
 mod agreement;
+mod components;
 mod contract;
 mod driving;
 mod example;

@@ -10,6 +10,7 @@ use chaperone::files::{Mounts, Overlay, Storage};
 use chaperone::serve::lines::mend_surrogates;
 use chaperone::serve::protocol::Id;
 use chaperone::serve::{FindWatchers, Watchers};
+use chaperone_contract::Mode;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -74,15 +75,16 @@ fn asked(line: &[u8]) -> Option<Id> {
     (message.method || !(message.result || message.error)).then_some(message.id)
 }
 
-/// The hostile guest, without files.
+/// The hostile guest, without files. For an agent that works by itself, it has to be waited for.
 fn watchers() -> FindWatchers {
-    Box::new(|_, models| {
+    Box::new(|open, models| {
+        let takes_long = open.mode == Mode::OneShot;
         let files = Mounts::new(Storage::Memory(Overlay::new()));
         let mut plugin = Running::new("hostile", "stage:hostile", hostile(), files);
         plugin.grants.inject = true;
         plugin.grants.llm = Some(LlmGrant::default());
         plugin.limits.time = Duration::from_millis(500);
-        Ok(Watchers {
+        let watchers = Watchers {
             plugins: vec![plugin],
             unloaded: Vec::new(),
             provider: match models {
@@ -92,6 +94,12 @@ fn watchers() -> FindWatchers {
             judge: None,
             memory: None,
             recorder: None,
+        };
+        Box::pin(async move {
+            if takes_long {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            Ok(watchers)
         })
     })
 }

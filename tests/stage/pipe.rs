@@ -118,6 +118,11 @@ impl Pipe {
         self.sidecar.is_over()
     }
 
+    /// Whether the sidecar would read another line now.
+    pub fn takes_lines(&self) -> bool {
+        self.sidecar.takes_lines()
+    }
+
     fn take(&mut self) -> Told {
         let (lines, _) = self.sidecar.take_output();
         Told(lines.iter().map(|line| read(line)).collect())

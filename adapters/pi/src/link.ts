@@ -7,6 +7,7 @@ import { BranchTracker } from "./pi/branch.ts";
 import { circumstances, mode, modelId, models, type Origin } from "./pi/circumstances.ts";
 import { entry } from "./pi/entries.ts";
 import { sessionIdOf } from "./pi/header.ts";
+import { pieces } from "./pi/pieces.ts";
 import {
   effectOf,
   type LlmCall,
@@ -211,7 +212,8 @@ export class Link {
     };
     if (change.kind === "moved") {
       const { leaf, entries } = change;
-      send("session/branch", entries === null ? { leaf } : { leaf, entries: entries.map(entry) });
+      const rest = entries === null ? undefined : this.#bring(entries, (early) => send("session/entries", early));
+      send("session/branch", rest === undefined ? { leaf } : { leaf, entries: rest });
     } else if (change.kind === "grown") {
       let entries: Entry[] = [];
       for (const stored of change.entries) {
@@ -225,6 +227,14 @@ export class Link {
       if (entries.length > 0) send("session/append", { entries });
     }
     return last;
+  }
+
+  /** Sends the first pieces of a branch that is too long for one message, and gives what is left for that. */
+  #bring(stored: SessionEntry[], send: (early: { entries: Entry[] }) => void): Entry[] {
+    const all = pieces(stored.map(entry));
+    const rest = all.pop() ?? [];
+    for (const entries of all) send({ entries });
+    return rest;
   }
 
   /** Whether an entry is a message that somebody has just finished, rather than one that was put into the session. */
@@ -250,16 +260,21 @@ export class Link {
     }
     const { reason, parent } = this.#origin;
     const from = this.#opened || !parent ? undefined : await sessionIdOf(parent.file);
+    const early: Promise<unknown>[] = [];
+    const entries = this.#bring(this.#branch.whole(ctx.sessionManager), (piece) =>
+      early.push(this.#send(peer, "session/entries", piece)),
+    );
     const opened = this.#send(peer, "session/open", {
       cwd: ctx.cwd,
       mode: mode(ctx),
       model: modelId(ctx.model),
       reason: this.#opened ? "reload" : reason,
       ...(from === undefined ? {} : { forked_from: { session: from, entry: parent?.entry ?? null } }),
-      entries: this.#branch.whole(ctx.sessionManager).map(entry),
+      entries,
       circumstances: circumstances(ctx),
     });
-    this.#events.plugins(pluginsOf(await opened));
+    const [plugins] = await Promise.all([opened, ...early]);
+    this.#events.plugins(pluginsOf(plugins));
     this.#opened = true;
     this.#late = 0;
     this.#events.effectsComplete();

@@ -46,6 +46,7 @@ export interface Requests {
     client: { name: string; version: string };
     capabilities: { dialogs: boolean; gate: "none" | "refuse" | "hold"; models: ModelInfo[] };
   };
+  "session/entries": { session: string; entries: Entry[] };
   "session/open": {
     session: string;
     cwd: string;

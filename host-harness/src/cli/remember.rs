@@ -41,7 +41,7 @@ fn memory(config: &Config, project: &Project, access: Access) -> Result<Option<M
     match (path.and_then(|path| Store::open(&path)), access) {
         (Ok(store), _) => {
             let memory = Memory::new(Arc::new(store), project.root.display().to_string());
-            Ok(Some(Memory { traces: config.trace, ..memory }))
+            Ok(Some(Memory { traces: config.trace, keep: config.state.keep, ..memory }))
         }
         (Err(error), Access::Write) => Err(error.into()),
         (Err(error), Access::Read | Access::Try) => {

@@ -9,13 +9,12 @@ use anyhow::{Context as _, Result, bail};
 use similar::TextDiff;
 
 use super::{Status, setup, style};
-use crate::plugin::Cache;
 use crate::record::RecordedResult;
-use crate::replay::Difference;
+use crate::replay::{Difference, Ending};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A file that `chaperone run --record` wrote
+    /// A file that `chaperone run --record` or `chaperone serve --record` wrote
     recording: PathBuf,
     /// Another component in the place of a recorded one, to see what a new version does differently; may be given
     /// several times
@@ -32,12 +31,11 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
     let path = arguments.recording.display();
     let file = File::open(&arguments.recording).with_context(|| format!("cannot read {path}"))?;
     let substitutes: HashMap<_, _> = arguments.components.iter().cloned().collect();
-    let cache = Cache::of_user();
     let mut recorded_names = BTreeSet::new();
     let report = crate::replay::replay(BufReader::new(file), |recorded| {
         recorded_names.insert(recorded.name.clone());
         let source = substitutes.get(&recorded.name).unwrap_or(&recorded.source);
-        setup::component(&setup::component_of_source(source), &cache).map_err(|error| format!("{error:#}"))
+        setup::component(&setup::component_of_source(source)).map_err(|error| format!("{error:#}"))
     })
     .with_context(|| path.to_string())?;
     for plugin in &report.changed_components {
@@ -46,6 +44,13 @@ pub fn replay(arguments: &Arguments) -> Result<Status> {
             style::WARNING,
             style::RESET,
             style::plain(plugin)
+        );
+    }
+    if report.ending == Ending::CutOff {
+        anstream::eprintln!(
+            "{}note:{} the recording ends without its end: the process that wrote it was killed, or failed",
+            style::WARNING,
+            style::RESET
         );
     }
     match report.difference {

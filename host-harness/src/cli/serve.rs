@@ -14,7 +14,7 @@ use crate::drive::Memory;
 use crate::files::Storage;
 use crate::record::Recorder;
 use crate::serve::connection::serve;
-use crate::serve::protocol::{Open, PluginInfo};
+use crate::serve::protocol::PluginInfo;
 use crate::serve::{MAX_LINE_BYTES, Models, Settings, Sidecar, Watchers, presence};
 use crate::store::Store;
 
@@ -39,11 +39,13 @@ pub struct Arguments {
 pub fn serve_on_stdio(arguments: Arguments) -> Result<Status> {
     let max_line_bytes = arguments.max_line_bytes;
     arguments.judge.check()?;
-    let desk =
-        Desk { store: Arc::new(setup::store(arguments.state.as_deref())?), storage: setup::storage(true)?, arguments };
+    let store = Arc::new(setup::store(arguments.state.as_deref())?);
+    let desk = Arc::new(Desk { store, storage: setup::storage(true)?, arguments });
     let settings = Settings {
         find_watchers: Box::new(move |open, models| {
-            desk.watchers(open, models).map_err(|error| super::in_full(&error))
+            let wanted = Wanted { cwd: open.cwd.clone(), session: open.session.clone(), models: models.cloned() };
+            let found = desk.clone().find(wanted);
+            Box::pin(async { found.await.map_err(|error| super::in_full(&error)) })
         }),
         clock: Box::new(now),
         max_line_bytes,
@@ -69,9 +71,26 @@ struct Desk {
     storage: Storage,
 }
 
+/// The session that watchers are looked for.
+struct Wanted {
+    cwd: String,
+    session: String,
+    models: Option<Models>,
+}
+
 impl Desk {
-    fn watchers(&self, open: &Open, models: Option<&Models>) -> Result<Watchers> {
-        let project = setup::project(Some(Path::new(&open.cwd)))?;
+    /// A component that nobody has compiled yet takes seconds: others are served meanwhile.
+    async fn find(self: Arc<Self>, wanted: Wanted) -> Result<Watchers> {
+        let Wanted { cwd, session, models } = wanted;
+        let folder = self.arguments.record.clone();
+        let watchers = tokio::task::spawn_blocking(move || self.load(Path::new(&cwd), models.as_ref()));
+        let watchers = watchers.await.context("the watchers could not be loaded")??;
+        // Last: a session that was given up meanwhile leaves no recording.
+        Ok(Watchers { recorder: folder.map(|folder| recorder(&folder, &session)).transpose()?, ..watchers })
+    }
+
+    fn load(&self, cwd: &Path, models: Option<&Models>) -> Result<Watchers> {
+        let project = setup::project(Some(cwd))?;
         let config = setup::config(self.arguments.config.as_deref(), &project)?;
         let timeout = Duration::from_millis(config.llm.timeout_ms.into());
         let host = models.map(|models| models.provider(timeout));
@@ -95,9 +114,10 @@ impl Desk {
             provider,
             memory: Some(Memory {
                 traces: config.trace,
+                keep: config.state.keep,
                 ..Memory::new(self.store.clone(), project.root.display().to_string())
             }),
-            recorder: self.arguments.record.as_deref().map(|folder| recorder(folder, &open.session)).transpose()?,
+            recorder: None,
         })
     }
 }

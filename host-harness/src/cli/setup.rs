@@ -1,7 +1,7 @@
 //! From configuration to plugins and providers.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -14,7 +14,7 @@ use crate::files::{Folder, Locks, Mounts, Overlay, Repository, Storage};
 use crate::llm::http::{Http, HttpConfig, Key, Kind, ModelConfig};
 use crate::llm::script::{Script, ScriptError};
 use crate::llm::{Answer, BoxFuture, Call, Provider, Providers};
-use crate::plugin::{Cache, Plugin};
+use crate::plugin::{Cache, Components, Plugin};
 use crate::project::{self, Project};
 use crate::store::Store;
 use crate::transaction::Limits;
@@ -169,9 +169,8 @@ fn check_names(config: &Config, named: &[String]) -> Result<()> {
 /// Loads the plugins of a configuration, or those of them that are named.
 pub fn plugins(config: &Config, only: &[String], ground: &Ground<'_>) -> Result<Vec<Running>> {
     check_names(config, only)?;
-    let cache = Cache::of_user();
     let named = config.plugins.iter().filter(|plugin| only.is_empty() || only.contains(&plugin.name));
-    named.map(|plugin| load(plugin, ground, &cache)).collect()
+    named.map(|plugin| load(plugin, ground)).collect()
 }
 
 /// Loads the plugins of a configuration, each for itself: one that cannot be loaded comes with the reason.
@@ -179,13 +178,12 @@ pub fn each_plugin<'c>(
     config: &'c Config,
     ground: &Ground<'_>,
 ) -> Vec<Result<Running, (&'c config::Plugin, anyhow::Error)>> {
-    let cache = Cache::of_user();
-    let each = |plugin| load(plugin, ground, &cache).map_err(|error| (plugin, error));
+    let each = |plugin| load(plugin, ground).map_err(|error| (plugin, error));
     config.plugins.iter().map(each).collect()
 }
 
-fn load(plugin: &config::Plugin, ground: &Ground<'_>, cache: &Cache) -> Result<Running> {
-    let code = component(&plugin.component, cache).with_context(|| format!("plugin `{}`", plugin.name))?;
+fn load(plugin: &config::Plugin, ground: &Ground<'_>) -> Result<Running> {
+    let code = component(&plugin.component).with_context(|| format!("plugin `{}`", plugin.name))?;
     Ok(running(plugin, code, ground))
 }
 
@@ -276,18 +274,18 @@ pub fn running(plugin: &config::Plugin, code: Arc<Plugin>, ground: &Ground<'_>) 
     running
 }
 
-/// Loads a component.
-pub fn component(component: &config::Component, cache: &Cache) -> Result<Arc<Plugin>> {
-    let plugin = match component {
+/// Loads a component, once in this process.
+pub fn component(component: &config::Component) -> Result<Arc<Plugin>> {
+    static COMPONENTS: LazyLock<Components> = LazyLock::new(|| Components::new(Cache::of_user()));
+    Ok(match component {
         config::Component::Builtin(name) => {
             let Some(bytes) = chaperone_artifacts::builtin(name) else {
                 bail!("there is no built-in component `{name}`; there is {}", chaperone_artifacts::NAMES.join(", "));
             };
-            Plugin::from_bytes(bytes, cache)?
+            COMPONENTS.from_bytes(bytes)?
         }
-        config::Component::File(path) => Plugin::load(path, cache).with_context(|| path.display().to_string())?,
-    };
-    Ok(Arc::new(plugin))
+        config::Component::File(path) => COMPONENTS.load(path).with_context(|| path.display().to_string())?,
+    })
 }
 
 /// A component's source as configuration and recordings write it.

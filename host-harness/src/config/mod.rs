@@ -9,6 +9,7 @@ mod sections;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::files::{Access, Globs, Grant};
 use crate::traces::Policy;
@@ -46,6 +47,8 @@ pub struct Config {
     pub plugins: Vec<Plugin>,
     /// `[trace]`: what is kept of judgements.
     pub trace: Policy,
+    /// `[state]`: what is kept of sessions.
+    pub state: State,
 }
 
 impl Default for Config {
@@ -56,6 +59,7 @@ impl Default for Config {
             providers: BTreeMap::new(),
             plugins: BUILTINS.iter().map(|name| Plugin::builtin(name)).collect(),
             trace: Policy::default(),
+            state: State::default(),
         }
     }
 }
@@ -89,6 +93,20 @@ pub struct Llm {
 impl Default for Llm {
     fn default() -> Self {
         Llm { provider: None, timeout_ms: 60_000 }
+    }
+}
+
+/// `[state]`: what is kept of sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// How long a session is remembered that nobody goes on with; a whole number of days, 1 to 3,650.
+    pub keep: Duration,
+}
+
+impl Default for State {
+    /// 90 days.
+    fn default() -> Self {
+        State { keep: Duration::from_secs(90 * 24 * 60 * 60) }
     }
 }
 

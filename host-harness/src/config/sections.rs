@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::read::{Field, Reader, Table, list, meant};
 use super::{
     BUILTINS, Component, Config, Endpoint, Grants, HOST_PROVIDER, Key, Limits, Llm, LlmGrant, MOUNTS, Model,
-    ModelNames, Plugin, Provider, ProviderKind, REPOSITORY, SCRIPT_PROVIDER,
+    ModelNames, Plugin, Provider, ProviderKind, REPOSITORY, SCRIPT_PROVIDER, State,
 };
 use crate::files::{Access, Globs, Grant};
 use crate::traces::{Content, Policy};
@@ -26,7 +26,7 @@ const MAX_TOKENS_PER_CALL: u32 = 1_000_000_000;
 const MAX_TOKENS_PER_SESSION: u64 = 1_000_000_000_000;
 
 pub(super) fn config(reader: &mut Reader<'_>, root: &Table<'_>) -> Config {
-    reader.check_fields(root, &["llm", "providers", "plugin", "trace"]);
+    reader.check_fields(root, &["llm", "providers", "plugin", "trace", "state"]);
     let mut config = Config::default();
     let mut provider_names = vec![SCRIPT_PROVIDER, HOST_PROVIDER];
     if let Some(table) = root.get("providers").and_then(|field| reader.open_table(&field, "providers")) {
@@ -47,14 +47,17 @@ pub(super) fn config(reader: &mut Reader<'_>, root: &Table<'_>) -> Config {
     if let Some(field) = root.get("trace") {
         config.trace = trace(reader, &field);
     }
+    if let Some(field) = root.get("state") {
+        config.state = state(reader, &field);
+    }
     config
 }
 
 fn trace(reader: &mut Reader<'_>, field: &Field<'_>) -> Policy {
     let mut policy = Policy::default();
     let Some(table) = reader.table(field, "trace", &["keep_days", "max_mib", "content"]) else { return policy };
-    if let Some(days) = table.get("keep_days").and_then(|field| reader.number(&field, 1..=MAX_KEEP_DAYS, "days")) {
-        policy.keep = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
+    if let Some(keep) = keep_days(reader, &table) {
+        policy.keep = keep;
     }
     if let Some(mib) = table.get("max_mib").and_then(|field| reader.number(&field, 1..=MAX_TRACE_MIB, "MiB")) {
         policy.max_bytes = u64::from(mib) << 20;
@@ -67,6 +70,16 @@ fn trace(reader: &mut Reader<'_>, field: &Field<'_>) -> Policy {
         };
     }
     policy
+}
+
+fn state(reader: &mut Reader<'_>, field: &Field<'_>) -> State {
+    let table = reader.table(field, "state", &["keep_days"]);
+    table.and_then(|table| keep_days(reader, &table)).map_or_else(State::default, |keep| State { keep })
+}
+
+fn keep_days(reader: &mut Reader<'_>, table: &Table<'_>) -> Option<Duration> {
+    let days = table.get("keep_days").and_then(|field| reader.number(&field, 1..=MAX_KEEP_DAYS, "days"))?;
+    Some(Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
 fn llm(reader: &mut Reader<'_>, field: &Field<'_>, provider_names: &[&str]) -> Llm {

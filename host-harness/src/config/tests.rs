@@ -46,6 +46,8 @@ fn every_field_is_read() {
         keep_days = 7
         max_mib = 16
         content = "none"
+        [state]
+        keep_days = 14
         [[plugin]]
         name = "mine"
         component = "../mine.wasm"
@@ -102,6 +104,7 @@ fn every_field_is_read() {
     assert_eq!(config.plugins, [monitors, mine]);
     let week = std::time::Duration::from_secs(7 * 24 * 60 * 60);
     assert_eq!(config.trace, Policy { keep: week, max_bytes: 16 << 20, content: crate::traces::Content::None });
+    assert_eq!(config.state, State { keep: 2 * week });
 }
 
 #[test]

@@ -100,7 +100,8 @@ impl Session {
         if let Some(memory) = &self.memory {
             let owner = memory.owner(&self.snapshot.session_id, &self.plugins[index].name);
             let requests = requests(event, effects, self.snapshot.now);
-            memory.commit(&owner, &Left { leaf: entry.as_ref(), changed: &changed, requests: &requests })?;
+            let left = Left { leaf: entry.as_ref(), changed: &changed, requests: &requests, until: memory.until() };
+            memory.commit(&owner, &left)?;
         }
         self.keep_traces(index, event, effects)?;
         observer.hook(&HookRun {

@@ -114,6 +114,7 @@ impl Session {
         let Setup { snapshot, branch, mut plugins, provider, judge, dialogs, recorder, memory, paused } = setup;
         let mut awaited = Vec::new();
         if let Some(memory) = &memory {
+            memory.begin(&snapshot.session_id)?;
             for plugin in &mut plugins {
                 let owner = memory.owner(&snapshot.session_id, &plugin.name);
                 plugin.history = memory.history(&owner)?;
@@ -121,7 +122,6 @@ impl Session {
                 plugin.next_request = next_request;
                 awaited.push(waits_for);
             }
-            memory.store.prune_traces(&memory.traces, tracing::wall_clock())?;
         }
         for plugin in &mut plugins {
             plugin.history.follow(&branch);
@@ -410,7 +410,7 @@ impl Session {
     /// Where the recording or the store cannot be written.
     pub fn finish(mut self) -> Result<Option<Recorder>> {
         if let Some(recorder) = &mut self.recorder {
-            recorder.flush()?;
+            recorder.end()?;
         }
         Ok(self.recorder.take())
     }

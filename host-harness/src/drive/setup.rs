@@ -1,10 +1,13 @@
 //! What a session is made of.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chaperone_contract::*;
 
+use super::tracing::wall_clock;
 use super::{Paused, Running};
+use crate::config::State;
 use crate::llm::Provider;
 use crate::record::Recorder;
 use crate::state::History;
@@ -53,6 +56,8 @@ pub struct Memory {
     pub extent: Extent,
     /// How much is kept of judgements.
     pub traces: Policy,
+    /// How long the session is remembered if nobody goes on with it.
+    pub keep: Duration,
 }
 
 /// Which states are kept.
@@ -82,9 +87,24 @@ impl Setup {
 }
 
 impl Memory {
-    /// All of a session, with traces as the default has them.
+    /// All of a session, with traces, and for as long, as the default has it.
     pub fn new(store: Arc<Store>, project: impl Into<String>) -> Self {
-        Self { store, project: project.into(), extent: Extent::Session, traces: Policy::default() }
+        let (traces, State { keep }) = Default::default();
+        Self { store, project: project.into(), extent: Extent::Session, traces, keep }
+    }
+
+    /// Somebody works with a session; others that nobody worked with for long are forgotten, and old traces are.
+    pub(super) fn begin(&self, session: &str) -> Result<(), StoreError> {
+        if self.extent == Extent::Session {
+            self.store.touch(session, self.until())?;
+        }
+        self.store.prune_traces(&self.traces, wall_clock())?;
+        self.store.prune_sessions(wall_clock(), self.until())
+    }
+
+    /// Until when what is written now is remembered.
+    pub(super) fn until(&self) -> Timestamp {
+        wall_clock().saturating_add(Timestamp::try_from(self.keep.as_millis()).unwrap_or(Timestamp::MAX))
     }
 
     /// Lets the plugins begin with what they have in another session, as far as both sessions have the same entries.

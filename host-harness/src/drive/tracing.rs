@@ -69,7 +69,7 @@ impl Session {
     }
 }
 
-/// How long a trace is kept goes by the clock on the wall: a recorded session has a time of its own.
+/// How long traces and sessions are kept goes by the clock on the wall: a recorded session has a time of its own.
 pub(super) fn wall_clock() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::try_from(since.as_millis()).unwrap_or(Timestamp::MAX)

@@ -7,7 +7,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chaperone_contract::{Content, Event, Gate, Hook, Injection, ModelId, Snapshot, Timestamp, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,8 @@ pub struct Watchers {
     pub project: String,
     /// How much is kept of judgements.
     pub traces: Policy,
+    /// How long a session is remembered that nobody goes on with.
+    pub keep: Duration,
 }
 
 /// What is around the process.
@@ -239,13 +241,13 @@ impl Visit<'_> {
 
     /// The session as the last process left it.
     fn resume(&mut self, name: &str, news: &News, watchers: Watchers) -> Result<Session, LiveError> {
-        let Watchers { plugins, provider, judge, project, traces } = watchers;
+        let Watchers { plugins, provider, judge, project, traces, keep } = watchers;
         let snapshot = Snapshot {
             agent: self.event.agent.clone(),
             model: self.event.model.clone().or_else(|| news.model.clone()),
             ..Snapshot::new(name, project.clone(), self.around.now)
         };
-        let memory = Memory { traces, ..Memory::new(self.around.store.clone(), project) };
+        let memory = Memory { traces, keep, ..Memory::new(self.around.store.clone(), project) };
         if let Some(parent) = &self.parent {
             memory.take_over(&plugins, parent, name, news.known.entries().iter().map(|entry| &entry.id))?;
         }

@@ -5,11 +5,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use wasmtime::component::Component;
 
 use super::{Digest, LoadError};
 use crate::engine::Engine;
+
+/// The end of a name while its file is being written.
+const UNFINISHED: &str = "tmp";
+
+/// Nobody writes one file for longer.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(60 * 60);
 
 /// Where compiled components are kept.
 #[derive(Clone, Debug)]
@@ -69,9 +76,22 @@ fn load(engine: &Engine, file: &Path) -> Option<Component> {
 
 /// Puts the file in place as a whole, so that no process ever maps half of it.
 fn save(file: &Path, compiled: &[u8]) -> std::io::Result<()> {
-    let unfinished = file.with_extension(format!("{}.tmp", std::process::id()));
+    let unfinished = file.with_extension(format!("{}.{UNFINISHED}", std::process::id()));
     fs::write(&unfinished, compiled)?;
-    fs::rename(&unfinished, file).inspect_err(|_| _ = fs::remove_file(&unfinished))
+    fs::rename(&unfinished, file).inspect_err(|_| _ = fs::remove_file(&unfinished))?;
+    file.parent().map_or(Ok(()), sweep)
+}
+
+/// Removes what processes have left that ended while they wrote.
+fn sweep(folder: &Path) -> std::io::Result<()> {
+    for file in fs::read_dir(folder)? {
+        let file = file?;
+        let is_unfinished = file.path().extension().is_some_and(|extension| extension == UNFINISHED);
+        if is_unfinished && file.metadata()?.modified()?.elapsed().is_ok_and(|age| age > WRITTEN_WITHIN) {
+            fs::remove_file(file.path())?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -95,4 +115,25 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn is_private(_: &Path) -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn what_a_process_left_half_written_is_removed_with_the_next_file_and_what_is_being_written_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for (name, hours) in [("a.1.tmp", 2), ("b.2.tmp", 0), ("c.cwasm", 2)] {
+            let file = fs::File::create(path(name)).unwrap();
+            file.set_modified(SystemTime::now() - hours * WRITTEN_WITHIN).unwrap();
+        }
+        save(&path("d.cwasm"), b"compiled").unwrap();
+        let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["b.2.tmp", "c.cwasm", "d.cwasm"]);
+    }
 }

@@ -1,6 +1,7 @@
 //! A component, loaded: its hooks can be called, each on an instance of its own.
 
 mod cache;
+mod components;
 mod exports;
 mod imports;
 
@@ -12,6 +13,7 @@ use wasmtime::Store;
 use wasmtime::component::{Component, InstancePre, Linker};
 
 pub use cache::Cache;
+pub use components::Components;
 
 use crate::engine::Engine;
 use crate::transaction::{Cause, Committed, Failure, FileRead, Input, Limits, Outcome};
@@ -60,13 +62,12 @@ pub enum LoadError {
 }
 
 impl Plugin {
-    /// Loads a component from a file.
+    /// Loads a component from a file, for one session. What several use is loaded by [`Components`].
     ///
     /// # Errors
     /// As [`LoadError`] says.
     pub fn load(path: &Path, cache: &Cache) -> Result<Self, LoadError> {
-        let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.into(), source })?;
-        Self::from_bytes(&bytes, cache)
+        Self::from_bytes(&read(path)?, cache)
     }
 
     /// Loads a component from memory. What is compiled once comes from the cache from then on.
@@ -74,8 +75,11 @@ impl Plugin {
     /// # Errors
     /// As [`LoadError`] says.
     pub fn from_bytes(bytes: &[u8], cache: &Cache) -> Result<Self, LoadError> {
+        Self::of_content(bytes, blake3::hash(bytes), cache)
+    }
+
+    fn of_content(bytes: &[u8], digest: Digest, cache: &Cache) -> Result<Self, LoadError> {
         let engine = Engine::shared().map_err(|error| LoadError::Engine(format!("{error:#}")))?;
-        let digest = blake3::hash(bytes);
         let component = cache.component(&engine, bytes, &digest)?;
         Self::link(engine, &component, digest)
     }
@@ -135,6 +139,10 @@ impl Plugin {
         let instance = self.instance.instantiate(&mut store)?;
         self.exports.check_types(&mut store, &instance)
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    std::fs::read(path).map_err(|source| LoadError::Read { path: path.into(), source })
 }
 
 fn log_of(effects: Vec<Effect>) -> Vec<(Level, String)> {

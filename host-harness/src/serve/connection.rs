@@ -35,7 +35,7 @@ pub async fn serve(
     let (mut writer, written) = write(output);
     while !sidecar.is_over() {
         tokio::select! {
-            line = lines.recv() => match line {
+            line = lines.recv(), if sidecar.takes_lines() => match line {
                 Some(Line::Whole(line)) => sidecar.line(&line),
                 Some(Line::TooLong) => sidecar.line_too_long(),
                 None => break,
@@ -134,7 +134,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex};
 
-    use super::super::{MAX_LINE_BYTES, Settings};
+    use super::super::{FindWatchers, MAX_LINE_BYTES, Settings};
     use super::*;
 
     /// Each is refused with a line.
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn sidecar() -> Sidecar {
-        let find_watchers = Box::new(|_: &_, _: Option<&_>| Err("there is no project".to_owned()));
+        let find_watchers: FindWatchers = Box::new(|_, _| Box::pin(async { Err("there is no project".to_owned()) }));
         Sidecar::new(Settings { find_watchers, clock: Box::new(|| 0), max_line_bytes: MAX_LINE_BYTES })
     }
 

@@ -7,6 +7,7 @@ pub mod connection;
 pub mod errors;
 mod host_provider;
 pub mod lines;
+mod opening;
 mod outbox;
 pub mod presence;
 pub mod protocol;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use chaperone_contract::{ModelId, Timestamp};
+use chaperone_contract::{Entry, ModelId, Timestamp};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
@@ -31,10 +32,11 @@ pub use host_provider::Models;
 pub use lines::MAX_LINE_BYTES;
 
 use crate::drive::{Arrival, Memory, Running};
-use crate::llm::Provider;
+use crate::llm::{BoxFuture, Provider};
 use crate::record::Recorder;
 use errors::{Code, Fault};
 use host_provider::{Heard, Ticket, Wish, failure, nonsense};
+use opening::{Forgotten, Opening};
 use outbox::Outbox;
 use protocol::*;
 use sessions::{Desk, Watched};
@@ -55,9 +57,12 @@ pub struct Watchers {
     pub recorder: Option<Recorder>,
 }
 
-/// Finds the watchers of a session that is to be opened, with the models that the client lends. The error is for the
-/// client.
-pub type FindWatchers = Box<dyn FnMut(&Open, Option<&Models>) -> Result<Watchers, String>>;
+/// Finds the watchers of a session that is to be opened, with the models that the client lends.
+pub type FindWatchers = Box<dyn FnMut(&Open, Option<&Models>) -> Finding>;
+
+/// Watchers that are being found, or why there are none, for the client. Other sessions are served meanwhile, so what
+/// takes long has to be done elsewhere than where this is polled. It is dropped where nobody wants the session any more.
+pub type Finding = BoxFuture<'static, Result<Watchers, String>>;
 
 /// What a sidecar is made of.
 pub struct Settings {
@@ -95,11 +100,16 @@ struct Serving {
     wished: Option<UnboundedReceiver<Wish>>,
     questions: BTreeMap<Ticket, UnboundedSender<Heard>>,
     sessions: BTreeMap<String, Watched>,
+    /// None of them is among the sessions yet.
+    opening: BTreeMap<String, Opening>,
+    /// The first entries of branches, by session, before the rest has come.
+    brought: BTreeMap<String, Vec<Entry>>,
 }
 
 /// What can happen without a line.
 enum Happening {
     Wish(Wish),
+    Found(String, Result<Watchers, String>),
     Arrival(String, Arrival),
     Timer,
 }
@@ -125,7 +135,15 @@ impl Sidecar {
         matches!(self.phase, Phase::Over)
     }
 
-    /// Takes a line from the client. Nothing in it waits for a model.
+    /// Whether it takes more lines now. Where it does not, it will when a session that is being opened is open.
+    pub fn takes_lines(&self) -> bool {
+        match &self.phase {
+            Phase::Serving(serving) => !serving.opening.values().any(Opening::is_full),
+            _ => true,
+        }
+    }
+
+    /// Takes a line from the client. Nothing in it waits for a model, nor for the watchers of another session.
     pub fn line(&mut self, line: &[u8]) {
         if line.trim_ascii().is_empty() || self.is_over() {
             return;
@@ -168,6 +186,7 @@ impl Sidecar {
                     self.outbox.tell(&CancelRequest { id: Id::Number(ticket.cast_signed()) });
                 }
             }
+            Happening::Found(name, found) => self.found(&name, found),
             Happening::Arrival(name, arrival) => {
                 self.unasked(&name, |session, desk| session.deliver(arrival, desk));
             }
@@ -202,12 +221,7 @@ impl Sidecar {
     fn told(&mut self, told: ClientNotification) {
         match (told, &mut self.phase) {
             (ClientNotification::Exit(_), _) => self.end(),
-            (ClientNotification::CancelRequest(CancelRequest { id }), Phase::Serving(serving)) => {
-                let waited = serving.sessions.values_mut().any(|session| session.forget(&id));
-                if waited {
-                    self.outbox.refuse(Some(&id), &Fault::new(Code::Cancelled, "cancelled"));
-                }
-            }
+            (ClientNotification::CancelRequest(CancelRequest { id }), _) => self.cancel(&id),
             (ClientNotification::Progress(Progress { id: Id::Number(id), text }), Phase::Serving(serving)) => {
                 if let Some(heard) = serving.questions.get(&id.cast_unsigned()) {
                     // Where nobody hears it, the question is being forgotten.
@@ -215,6 +229,26 @@ impl Sidecar {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn cancel(&mut self, id: &Id) {
+        let Phase::Serving(serving) = &mut self.phase else { return };
+        let mut waited = serving.sessions.values_mut().any(|session| session.forget(id));
+        let mut given_up = None;
+        for (name, opening) in &mut serving.opening {
+            match opening.forget(id) {
+                Forgotten::Not => {}
+                Forgotten::Waiting => waited = true,
+                Forgotten::Itself => given_up = Some(name.clone()),
+            }
+        }
+        let given_up = given_up.and_then(|name| serving.opening.remove(&name));
+        if waited || given_up.is_some() {
+            self.outbox.refuse(Some(id), &Fault::new(Code::Cancelled, "cancelled"));
+        }
+        if let Some(Opening { waiting, .. }) = given_up {
+            self.serve_all(waiting);
         }
     }
 
@@ -254,13 +288,21 @@ impl Serving {
     /// Waits for what no line tells of.
     async fn next(&mut self, now: Timestamp) -> Happening {
         let timer = self.sessions.values().filter_map(|session| session.timer(now)).min().map(Duration::from_millis);
-        let (wished, sessions) = (&mut self.wished, &mut self.sessions);
+        let (wished, sessions, opening) = (&mut self.wished, &mut self.sessions, &mut self.opening);
         let wish = async {
             match wished {
                 Some(wished) => wished.recv().await,
                 None => pending().await,
             }
         };
+        let found = poll_fn(|cx| {
+            for (name, opening) in opening.iter_mut() {
+                if let Poll::Ready(found) = opening.poll_found(cx) {
+                    return Poll::Ready((name.clone(), found));
+                }
+            }
+            Poll::Pending
+        });
         let arrival = poll_fn(|cx| {
             for (name, session) in sessions.iter_mut() {
                 if let Poll::Ready(arrival) = session.poll_arrival(cx) {
@@ -271,6 +313,7 @@ impl Serving {
         });
         tokio::select! {
             Some(wish) = wish => Happening::Wish(wish),
+            (name, found) = found => Happening::Found(name, found),
             (name, arrival) = arrival => Happening::Arrival(name, arrival),
             () = tokio::time::sleep(timer.unwrap_or_default()), if timer.is_some() => Happening::Timer,
             else => pending().await,

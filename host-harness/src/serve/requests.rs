@@ -1,13 +1,15 @@
 //! What the client asks for, and how it is answered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
+use chaperone_contract::Entry;
 use serde_json::value::RawValue;
 
 use super::errors::{Code, Fault};
+use super::opening::Opening;
 use super::protocol::*;
 use super::sessions::{self, Desk, Watched};
-use super::{Models, Phase, Serving, Sidecar};
+use super::{Models, Phase, Serving, Sidecar, Watchers};
 
 impl Sidecar {
     pub(super) fn request(&mut self, id: Id, method: &str, params: Option<&RawValue>) {
@@ -23,8 +25,7 @@ impl Sidecar {
             }
             None => return self.outbox.refuse(Some(&id), &unknown_method(method)),
         };
-        let is_taken = matches!(&self.phase, Phase::Serving(it) if it.sessions.values().any(|it| it.awaits(&id)));
-        if is_taken {
+        if matches!(&self.phase, Phase::Serving(serving) if serving.awaits(&id)) {
             let told = format!("the id {id} belongs to a request that is not answered yet");
             return self.outbox.refuse(Some(&id), &Fault::new(Code::InvalidRequest, told));
         }
@@ -50,19 +51,26 @@ impl Sidecar {
                 None => return self.outbox.log(fault.message),
             },
         };
+        let Some(request) = self.unless_it_waits(id, request) else { return };
         match request {
             ClientRequest::Initialize(it) => {
                 let outcome = self.initialize(it);
                 self.outbox.answer::<Initialize>(id, outcome);
             }
+            ClientRequest::Bring(it) => {
+                let outcome = self.bring(it);
+                self.outbox.answer::<Bring>(id, outcome);
+            }
             ClientRequest::Open(it) => {
-                let outcome = self.open(it);
-                self.outbox.answer::<Open>(id, outcome);
+                if let Err(fault) = self.open(id, it) {
+                    self.outbox.answer::<Open>(id, Err(fault));
+                }
             }
             ClientRequest::Append(Append { session, entries }) => {
                 self.answer::<Append>(id, &session, |it, desk| it.append(entries, desk));
             }
             ClientRequest::GoTo(GoTo { session, leaf, entries }) => {
+                let entries = entries.map(|entries| self.whole(&session, entries));
                 self.answer::<GoTo>(id, &session, |it, desk| it.go_to(leaf, entries, desk));
             }
             ClientRequest::Happened(Happened { session, event, circumstances }) => {
@@ -99,6 +107,24 @@ impl Sidecar {
         }
     }
 
+    /// Serves requests that have waited, in order. Where one of them opens their session anew, the rest waits again.
+    pub(super) fn serve_all(&mut self, waiting: VecDeque<(Option<Id>, ClientRequest)>) {
+        for (id, request) in waiting {
+            self.serve(id, Ok(request));
+        }
+    }
+
+    /// Hands a request back, unless it waits from now on, because its session is being opened.
+    fn unless_it_waits(&mut self, id: Option<&Id>, request: ClientRequest) -> Option<ClientRequest> {
+        if let Phase::Serving(serving) = &mut self.phase
+            && let Some(opening) = request.session().and_then(|name| serving.opening.get_mut(name))
+        {
+            opening.waiting.push_back((id.cloned(), request));
+            return None;
+        }
+        Some(request)
+    }
+
     fn initialize(&mut self, initialize: Initialize) -> Result<Initialized, Fault> {
         let Initialize { protocol_version, client, capabilities } = initialize;
         if protocol_version != PROTOCOL_VERSION {
@@ -113,6 +139,8 @@ impl Sidecar {
             wished,
             questions: BTreeMap::new(),
             sessions: BTreeMap::new(),
+            opening: BTreeMap::new(),
+            brought: BTreeMap::new(),
         }));
         let methods = ClientRequest::NAMES.iter().chain(ClientNotification::NAMES);
         Ok(Initialized {
@@ -126,15 +154,47 @@ impl Sidecar {
         })
     }
 
-    fn open(&mut self, open: Open) -> Result<Opened, Fault> {
-        let now = (self.settings.clock)();
+    fn bring(&mut self, Bring { session, entries }: Bring) -> Result<Brought, Fault> {
+        let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(&session)) };
+        let brought = serving.brought.entry(session).or_default();
+        brought.extend(entries);
+        Ok(Brought { length: brought.len() as u64 })
+    }
+
+    /// A branch with the entries that were brought before. They are used once, whatever comes of it.
+    fn whole(&mut self, session: &str, mut entries: Vec<Entry>) -> Vec<Entry> {
+        let Phase::Serving(serving) = &mut self.phase else { return entries };
+        let mut whole = serving.brought.remove(session).unwrap_or_default();
+        whole.append(&mut entries);
+        whole
+    }
+
+    /// Begins to open a session. It is answered when its watchers are found.
+    fn open(&mut self, id: Option<&Id>, mut open: Open) -> Result<(), Fault> {
+        open.entries = self.whole(&open.session, open.entries);
         let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(&open.session)) };
         if serving.sessions.contains_key(&open.session) {
             let told = format!("session `{}` is open already; close it first", open.session);
             return Err(Fault::new(Code::SessionOpen, told));
         }
         sessions::cwd(&open)?;
-        let watchers = (self.settings.find_watchers)(&open, serving.models.as_ref()).map_err(Fault::other)?;
+        let finding = (self.settings.find_watchers)(&open, serving.models.as_ref());
+        serving.opening.insert(open.session.clone(), Opening::new(id.cloned(), open, finding));
+        Ok(())
+    }
+
+    /// The watchers of a session are there, or cannot be: what has waited for them is served.
+    pub(super) fn found(&mut self, name: &str, found: Result<Watchers, String>) {
+        let Phase::Serving(serving) = &mut self.phase else { return };
+        let Some(Opening { id, open, waiting, .. }) = serving.opening.remove(name) else { return };
+        let outcome = found.map_err(Fault::other).and_then(|watchers| self.begin(open, watchers));
+        self.outbox.answer::<Open>(id.as_ref(), outcome);
+        self.serve_all(waiting);
+    }
+
+    fn begin(&mut self, open: Open, watchers: Watchers) -> Result<Opened, Fault> {
+        let now = (self.settings.clock)();
+        let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(&open.session)) };
         let name = open.session.clone();
         let mut desk = Desk { outbox: &mut self.outbox, client: &serving.client, now };
         let (session, opened) = Watched::open(open, watchers, &mut desk)?;
@@ -145,12 +205,17 @@ impl Sidecar {
     fn close(&mut self, name: &str) -> Result<Done, Fault> {
         let now = (self.settings.clock)();
         let Phase::Serving(serving) = &mut self.phase else { return Err(unknown_session(name)) };
+        serving.brought.remove(name);
         let session = serving.sessions.remove(name).ok_or_else(|| unknown_session(name))?;
         session.close(&mut Desk { outbox: &mut self.outbox, client: &serving.client, now })
     }
 
     pub(super) fn close_all(&mut self) {
         let Phase::Serving(serving) = &mut self.phase else { return };
+        for (name, opening) in std::mem::take(&mut serving.opening) {
+            let fault = sessions::closed(&name);
+            opening.ids().for_each(|id| self.outbox.refuse(Some(id), &fault));
+        }
         for name in serving.sessions.keys().cloned().collect::<Vec<_>>() {
             if let Err(fault) = self.close(&name) {
                 self.outbox.log(format!("session `{name}`: {}", fault.message));
@@ -193,6 +258,13 @@ impl Sidecar {
             Phase::Serving(serving) => serving.sessions.get_mut(name).ok_or_else(|| unknown_session(name)),
             _ => Err(unknown_session(name)),
         }
+    }
+}
+
+impl Serving {
+    /// Whether a request of this id is not answered yet.
+    fn awaits(&self, id: &Id) -> bool {
+        self.sessions.values().any(|it| it.awaits(id)) || self.opening.values().any(|it| it.awaits(id))
     }
 }
 

@@ -308,14 +308,18 @@ impl Watched {
     /// Ends the session. Requests that wait are told that it is over.
     pub fn close(mut self, desk: &mut Desk<'_>) -> Result<Done, Fault> {
         for id in self.waiting.drain(..) {
-            let fault = Fault::new(Code::UnknownSession, format!("session `{}` was closed", self.id));
-            desk.outbox.refuse(Some(&id), &fault);
+            desk.outbox.refuse(Some(&id), &closed(&self.id));
         }
         self.pass_time(desk)?;
         self.drive.event(&Event::SessionEnd, tell!(self, desk))?;
         self.drive.finish()?;
         Ok(Done {})
     }
+}
+
+/// What requests are told that wait for a session which is not there any more.
+pub fn closed(session: &str) -> Fault {
+    Fault::new(Code::UnknownSession, format!("session `{session}` was closed"))
 }
 
 fn misplaced(place: &str, error: &Misplaced) -> Fault {

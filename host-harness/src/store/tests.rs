@@ -86,12 +86,12 @@ fn commit(
     leaf: Option<&EntryId>,
     changed: &[(Scope, Arc<[u8]>)],
 ) -> Result<(), StoreError> {
-    store.commit(owner, &Left { leaf, changed, requests: &Requests::default() })
+    store.commit(owner, &Left { leaf, changed, requests: &Requests::default(), until: 0 })
 }
 
 fn left(store: &Store, owner: &Owner, asked: &[(RequestId, Awaited)], over: &[RequestId]) {
     let requests = Requests { asked: asked.to_vec(), over: over.to_vec() };
-    store.commit(owner, &Left { leaf: None, changed: &[], requests: &requests }).unwrap();
+    store.commit(owner, &Left { leaf: None, changed: &[], requests: &requests, until: 0 }).unwrap();
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_is_held_is_written_with_where_the_session_was_left_or_not_at_all() {
     let set = |store: &Store, text: &str| {
         let changed = [(Scope::Session, Arc::from(text.as_bytes()))];
         let requests = Requests { asked: vec![(1, Awaited::Completion)], over: Vec::new() };
-        store.commit(&owner("s"), &Left { leaf: None, changed: &changed, requests: &requests }).unwrap();
+        store.commit(&owner("s"), &Left { leaf: None, changed: &changed, requests: &requests, until: 0 }).unwrap();
     };
     let found = || {
         let store = Store::open(&path).unwrap();
@@ -173,4 +173,90 @@ fn a_store_of_an_older_program_gets_what_it_lacks() {
     drop(Store::open(&path).unwrap());
     Connection::open(&path).unwrap().execute_batch("DROP TABLE paused; PRAGMA user_version = 3").unwrap();
     assert_eq!(Store::open(&path).unwrap().paused("s").unwrap(), None);
+}
+
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// Everything that there can be of a session, to be remembered until then.
+fn live(store: &Store, session: &str, until: Timestamp) {
+    let all = [Scope::Branch, Scope::Session, Scope::Project].map(|scope| (scope, Arc::from(*b"v")));
+    let requests = Requests { asked: vec![(1, Awaited::Completion)], over: Vec::new() };
+    store.commit(&owner(session), &Left { leaf: None, changed: &all, requests: &requests, until }).unwrap();
+    store.settle(session, "here").unwrap();
+}
+
+/// Whether a session is remembered: all of it, or nothing. What is of the project is always there.
+fn is_remembered(store: &Store, session: &str) -> bool {
+    let mut history = store.history(&owner(session)).unwrap();
+    history.follow(&Branch::default());
+    assert_eq!(value(&history, Scope::Project), Some(b"v".to_vec()), "{session}");
+    let parts = [
+        value(&history, Scope::Branch).is_some(),
+        value(&history, Scope::Session).is_some(),
+        store.requests(&owner(session)).unwrap() != (vec![], 1),
+        store.paused(session).unwrap().is_some(),
+    ];
+    assert!(parts.iter().all(|part| *part == parts[0]), "{session}: {parts:?}");
+    parts[0]
+}
+
+#[test]
+fn a_session_is_forgotten_when_its_day_has_come_and_what_is_of_the_project_stays() {
+    let store = Store::in_memory().unwrap();
+    for (session, until) in [("old", DAY), ("new", 2 * DAY), ("touched", DAY), ("gone on with", DAY)] {
+        live(&store, session, until);
+    }
+    store.touch("touched", 3 * DAY).unwrap();
+    live(&store, "gone on with", 3 * DAY);
+    store.touch("never heard of", 3 * DAY).unwrap();
+    let remembered = |now| {
+        store.prune_sessions(now, 0).unwrap();
+        ["old", "new", "touched", "gone on with"].map(|session| is_remembered(&store, session))
+    };
+    assert_eq!(remembered(DAY), [true; 4], "it is the last moment");
+    assert_eq!(remembered(DAY + 1), [false, true, true, true]);
+    assert_eq!(remembered(2 * DAY + 1), [false, false, true, true]);
+    assert_eq!(remembered(4 * DAY), [false; 4]);
+}
+
+#[test]
+fn a_day_can_be_set_earlier_and_small_changes_are_not_written() {
+    let store = Store::in_memory().unwrap();
+    live(&store, "s", 9 * DAY);
+    store.touch("s", 9 * DAY + 1).unwrap();
+    let until = || -> u64 {
+        let connection = store.connection();
+        let until: i64 = connection.query_row("SELECT until FROM session", [], |row| row.get(0)).unwrap();
+        until.cast_unsigned()
+    };
+    assert_eq!(until(), 9 * DAY);
+    store.touch("s", 2 * DAY).unwrap();
+    assert_eq!(until(), 2 * DAY);
+    live(&store, "s", 5 * DAY);
+    assert_eq!(until(), 5 * DAY);
+}
+
+#[test]
+fn a_fork_is_remembered_by_itself() {
+    let store = Store::in_memory().unwrap();
+    live(&store, "old", DAY);
+    store.fork(&owner("old"), &owner("new"), &HashSet::new()).unwrap();
+    store.prune_sessions(DAY + 1, 2 * DAY).unwrap();
+    assert!(!is_remembered(&store, "old"));
+    assert_eq!(store.requests(&owner("new")).unwrap().1, 2);
+    store.prune_sessions(2 * DAY + 1, 0).unwrap();
+    assert_eq!(store.requests(&owner("new")).unwrap().1, 1);
+}
+
+#[test]
+fn sessions_of_an_older_program_are_remembered_from_the_day_on_that_this_one_finds_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    live(&Store::open(&path).unwrap(), "s", DAY);
+    Connection::open(&path).unwrap().execute_batch("DROP TABLE session; PRAGMA user_version = 4").unwrap();
+    let store = Store::open(&path).unwrap();
+    for (now, is_there) in [(8 * DAY, true), (9 * DAY, true), (9 * DAY + 1, false)] {
+        store.prune_sessions(now, now + DAY).unwrap();
+        assert_eq!(is_remembered(&store, "s"), is_there, "{now}");
+    }
 }

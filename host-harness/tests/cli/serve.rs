@@ -28,7 +28,11 @@ struct Sidecar {
 
 impl Sidecar {
     fn start<'a>(world: &World, arguments: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut child = command(world, arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        Self::of(command(world, arguments))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         Self { child, stdin, lines: read(stdout), next_id: 1 }
@@ -337,9 +341,102 @@ fn what_was_recorded_comes_out_the_same_again() {
     }
     assert!(sidecar.ended().success());
     for number in 1..3 {
-        let told = world.prints(["replay", &format!("recordings/a_b.{number}.jsonl")]);
-        assert!(told.ends_with(" hooks, no difference\n"), "{told}");
+        let again = world.chaperone(["replay", &format!("recordings/a_b.{number}.jsonl")]).assert().success();
+        let [told, noted] =
+            [&again.get_output().stdout, &again.get_output().stderr].map(|it| String::from_utf8_lossy(it));
+        assert!(told.ends_with(" hooks, no difference\n") && noted.is_empty(), "{told}{noted}");
     }
+}
+
+#[test]
+fn the_recording_of_a_sidecar_that_is_killed_has_all_that_was_answered_and_says_that_it_breaks_off() {
+    let world = World::with_monitors();
+    let mut sidecar = Sidecar::with(&world, ["--record", "recordings"], lending());
+    asking(&mut sidecar, &world);
+    sidecar.child.kill().unwrap();
+    assert!(!sidecar.ended().success());
+
+    let recording = world.read("recordings/s.1.jsonl");
+    let last: Value = serde_json::from_str(recording.lines().last().unwrap()).unwrap();
+    assert_eq!(last["hook"]["event"]["command"]["name"], "work-quality");
+    let again = world.chaperone(["replay", "recordings/s.1.jsonl"]).assert().success();
+    let [told, noted] = [&again.get_output().stdout, &again.get_output().stderr].map(|it| String::from_utf8_lossy(it));
+    assert!(told.ends_with(" hooks, no difference\n"), "{told}");
+    let note = "note: the recording ends without its end: the process that wrote it was killed, or failed\n";
+    assert_eq!(noted, note);
+}
+
+// Opening
+
+/// A configuration that needs no component, which is told, and none that nobody has compiled.
+const NOTHING_TO_LOAD: &str = "[[plugin]]\nname = \"lost\"\ncomponent = \"lost.wasm\"\n";
+
+/// A sidecar whose user has compiled nothing yet.
+fn uncompiled(world: &World, home: &World) -> Sidecar {
+    let mut command = command(world, ["--record", "recordings"]);
+    command.env("XDG_CACHE_HOME", home.project().join("cache"));
+    let mut sidecar = Sidecar::of(command);
+    let client = json!({"name": "test", "version": "1"});
+    let initialize = json!({"protocol_version": 1, "client": client, "capabilities": lending()});
+    sidecar.ask("initialize", initialize);
+    sidecar
+}
+
+fn opening(world: &World) -> Value {
+    let open = json!({"session": "slow", "cwd": world.project(), "mode": "rpc", "reason": "new"});
+    json!({"jsonrpc": "2.0", "id": "slow", "method": "session/open", "params": open})
+}
+
+#[test]
+fn while_a_component_is_compiled_other_sessions_are_served() {
+    let (world, other, home) = (World::with_monitors(), World::new(), World::new());
+    other.write("chaperone.toml", NOTHING_TO_LOAD);
+    let mut sidecar = uncompiled(&world, &home);
+    sidecar.send(&opening(&world));
+    let (_, mut before) = sidecar.open("quick", &other.project(), "new");
+    for _ in 0..20 {
+        before.extend(sidecar.ask("session/event", json!({"session": "quick", "event": "agent_end"})).1);
+    }
+    assert!(before.iter().all(|line| line["id"] != "slow"), "{before:?}");
+    let lines = sidecar.until(|line| line["id"] == "slow");
+    assert_eq!(lines.last().unwrap()["result"]["plugins"][0]["error"], json!(null));
+}
+
+#[test]
+fn a_session_that_is_given_up_while_a_component_is_compiled_leaves_no_recording() {
+    let (world, home) = (World::with_monitors(), World::new());
+    let mut sidecar = uncompiled(&world, &home);
+    sidecar.send(&opening(&world));
+    sidecar.send(&json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"id": "slow"}}));
+    assert_eq!(sidecar.next()["error"]["code"], -32800);
+    // By then, the component of the first one is there as well.
+    sidecar.send(&opening(&world));
+    let lines = sidecar.until(|line| line["id"] == "slow");
+    assert_ne!(lines.last().unwrap()["result"], json!(null));
+    sidecar.ask("shutdown", json!({}));
+    let recordings = std::fs::read_dir(world.project().join("recordings")).unwrap();
+    let names: Vec<_> = recordings.map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(names, ["slow.1.jsonl"]);
+}
+
+#[test]
+fn a_client_that_goes_does_not_wait_for_a_component_to_be_compiled() {
+    let (world, home) = (World::with_monitors(), World::new());
+    let mut sidecar = uncompiled(&world, &home);
+    sidecar.send(&opening(&world));
+    assert!(sidecar.ended().success());
+    assert_eq!(compiled(&home), 0, "it would have been there");
+    let mut sidecar = uncompiled(&world, &home);
+    sidecar.send(&opening(&world));
+    sidecar.until(|line| line["id"] == "slow");
+    assert_eq!(compiled(&home), 2);
+}
+
+/// How many components the user has compiled.
+fn compiled(home: &World) -> usize {
+    let Ok(engines) = std::fs::read_dir(home.project().join("cache/chaperone/components")) else { return 0 };
+    let files = engines.flat_map(|engine| std::fs::read_dir(engine.unwrap().path()).unwrap());
+    files.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|it| it == "cwasm")).count()
 }
 
 // The end

@@ -1,5 +1,6 @@
 //! The exchange in `docs/sidecar.md` is a real one.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use chaperone::project::CONFIG_FOLDER;
@@ -68,14 +69,15 @@ fn monitors() -> FindWatchers {
     Box::new(move |_, models| {
         let mut plugin = stage.plugin("monitors", stage::monitors(), stage.disk());
         plugin.source = "builtin:monitors".into();
-        Ok(Watchers {
+        let watchers = Watchers {
             plugins: vec![plugin],
             unloaded: Vec::new(),
             provider: models.unwrap().provider(std::time::Duration::from_secs(60)),
             judge: None,
             memory: None,
             recorder: None,
-        })
+        };
+        Box::pin(ready(Ok(watchers)))
     })
 }
 

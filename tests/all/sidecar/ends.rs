@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use chaperone::serve::connection::serve;
 use chaperone::serve::presence::Closed;
-use chaperone::serve::{MAX_LINE_BYTES, Settings, Sidecar};
+use chaperone::serve::{FindWatchers, MAX_LINE_BYTES, Settings, Sidecar};
 use tokio::sync::watch;
 
 /// Neither gives nor takes anything before the other end of the channel is dropped.
@@ -41,7 +41,7 @@ impl Read for Nonsense {
 }
 
 fn sidecar() -> Sidecar {
-    let find_watchers = Box::new(|_: &_, _: Option<&_>| Err("there is no project".to_owned()));
+    let find_watchers: FindWatchers = Box::new(|_, _| Box::pin(async { Err("there is no project".to_owned()) }));
     Sidecar::new(Settings { find_watchers, clock: Box::new(|| 0), max_line_bytes: MAX_LINE_BYTES })
 }
 

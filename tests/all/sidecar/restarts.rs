@@ -80,6 +80,24 @@ async fn what_was_left_open_is_answered_timers_fire_and_no_id_comes_twice() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_that_nobody_goes_on_with_is_forgotten_when_another_one_begins() {
+    const LONG_AGO: u64 = 1;
+    let world = World::new();
+    let mut pipe = world.pipe().await;
+    world.open(&mut pipe, "s", json!({})).await;
+    pipe.ask("session/event", event(json!("agent_end"))).await;
+    for (others, remembered) in [(vec![], 1), (vec!["t"], 0)] {
+        pipe.ask("session/close", json!({"session": "s"})).await;
+        world.store.touch("s", LONG_AGO).unwrap();
+        for other in others {
+            world.open(&mut pipe, other, json!({})).await;
+        }
+        let told = world.open(&mut pipe, "s", json!({"reason": "resume"})).await;
+        assert_eq!(log(&told), [format!("Resume after {remembered} calls")]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_fork_begins_with_what_stood_at_the_entry_where_it_parts() {
     let world = World::new();
     let mut pipe = world.pipe().await;

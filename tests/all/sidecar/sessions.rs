@@ -137,6 +137,42 @@ async fn the_branch_grows_moves_and_is_told_anew() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_branch_may_come_in_several_messages_and_is_one_when_it_is_told() {
+    let stage = Arc::new(Stage::bare());
+    let mut pipe = Pipe::with(hostile(&stage, None), json!({})).await;
+    let bring = |ids: &[&str]| json!({"session": "s", "entries": ids.iter().map(|id| entry(id)).collect::<Vec<_>>()});
+    assert_eq!(pipe.ask("session/entries", bring(&["a", "b"])).await.0, json!({"length": 2}));
+    assert_eq!(pipe.ask("session/entries", bring(&["c"])).await.0, json!({"length": 3}));
+    pipe.open("t", &stage.project(), json!({"entries": [entry("x")]})).await;
+    pipe.open("s", &stage.project(), json!({"entries": [entry("d")]})).await;
+    let (is, _) = pipe.ask("session/append", json!({"session": "s", "entries": []})).await;
+    assert_eq!(is, json!({"leaf": "d", "length": 4}));
+    let (is, _) = pipe.ask("session/append", json!({"session": "t", "entries": []})).await;
+    assert_eq!(is, json!({"leaf": "x", "length": 1}), "they are of one session alone");
+
+    pipe.ask("session/entries", bring(&["a", "e"])).await;
+    let (is, _) = pipe.ask("session/branch", json!({"session": "s", "leaf": "b"})).await;
+    assert_eq!(is, json!({"leaf": "b", "length": 2}), "this is no whole branch, and they wait on");
+    let anew = |entries: Value, leaf: &str| json!({"session": "s", "leaf": leaf, "entries": entries});
+    let (is, _) = pipe.ask("session/branch", anew(json!([entry("f")]), "f")).await;
+    assert_eq!(is, json!({"leaf": "f", "length": 3}));
+    let (is, _) = pipe.ask("session/branch", anew(json!([entry("f")]), "f")).await;
+    assert_eq!(is, json!({"leaf": "f", "length": 1}), "they are used once");
+
+    pipe.ask("session/entries", bring(&["g"])).await;
+    let (is, _) = pipe.ask("session/branch", anew(json!([]), "g")).await;
+    assert_eq!(is, json!({"leaf": "g", "length": 1}), "the last message need not have one");
+    pipe.ask("session/entries", bring(&["h"])).await;
+    let (code, told) = pipe.refused("session/branch", anew(json!([entry("h")]), "h")).await;
+    assert_eq!((code, told.as_str()), (-32602, "params.entries: entry `h` is there twice"));
+    pipe.ask("session/entries", bring(&["i"])).await;
+    pipe.ask("session/close", json!({"session": "s"})).await;
+    pipe.open("s", &stage.project(), json!({})).await;
+    let (is, _) = pipe.ask("session/append", json!({"session": "s", "entries": []})).await;
+    assert_eq!(is, json!({"leaf": null, "length": 0}), "a session that is closed leaves nothing");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_message_that_is_complete_joins_the_branch_if_it_is_not_there_yet() {
     let (mut pipe, _stage) = opened(json!({})).await;
     for _ in 0..2 {

@@ -40,6 +40,26 @@ test("a session is opened with its branch, and closed at its end", async () => {
   assert.equal(pi.sidecars.all.length, 1);
 });
 
+test("a branch that is too long for one line is told in several, when it is opened and when it is told anew", async () => {
+  const long = "é".repeat(9 * 1024 * 1024);
+  const pi = await startedPi(({ session }) => {
+    for (let number = 0; number < 3; number++) session.say(user(long));
+  });
+  const { last } = pi.sidecars;
+  assert.deepEqual(last.methods(), ["initialize", "session/entries", "session/entries", "session/open"]);
+  const ids = (method: string): string[] =>
+    last.told(method).flatMap((params) => (params["entries"] as { id: string }[]).map(({ id }) => id));
+  assert.deepEqual([ids("session/entries"), ids("session/open")], [["e1", "e2"], ["e3"]]);
+
+  // What the sidecar does not accept is told anew as a whole.
+  pi.sidecars.answer("session/append", () => ({ error: { code: -32602, message: "no" } }));
+  pi.session.say(user("more"));
+  await pi.happen("session_tree", {});
+  await pi.happen("session_tree", {});
+  assert.deepEqual(last.methods().slice(-3), ["session/entries", "session/entries", "session/branch"]);
+  assert.deepEqual(ids("session/branch"), ["e3", "e4"]);
+});
+
 test("a fork names the session that it was copied from", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chaperone-pi-"));
   try {

@@ -20,7 +20,6 @@ use super::report::Format;
 use super::{Status, setup, style};
 use crate::cases::{self, Case};
 use crate::config::{BUILTINS, Config};
-use crate::plugin::Cache;
 use monitors::Shelf;
 use score::{Report, Tried};
 use trial::{Bench, File};
@@ -99,7 +98,7 @@ pub fn eval(arguments: &Arguments) -> Result<Status> {
     let settings = arguments.settings.as_deref().map(stop_guard::settings).transpose()?;
     let with_files = with_files(arguments, settings.as_ref(), &cases, folder.path())?;
     let own = config.plugins.into_iter().next().context("a configuration has a plugin")?;
-    let component = setup::component(&own.component, &Cache::of_user())?;
+    let component = setup::component(&own.component)?;
     let bench = Bench { plugin: own, component, folder: folder.path(), provider, judge };
     if let Some((path, settings)) = arguments.settings.as_deref().zip(settings.as_ref()) {
         setup::block_on(stop_guard::check(&bench, path, settings))??;

@@ -165,6 +165,7 @@ fn watchers(host: Host, event: &HookEvent, live: &Live, locks: Locks) -> Result<
         provider,
         project: project.root.display().to_string(),
         traces: config.trace,
+        keep: config.state.keep,
     })
 }
 

@@ -10,6 +10,8 @@ requests! {
     ClientRequest {
         /// Who is there, and what can they do?
         Initialize = "initialize" => Initialized,
+        /// The first entries of a branch, where all of them are too long for one line.
+        Bring = "session/entries" => Brought,
         /// A session begins, or is gone on with.
         Open = "session/open" => Opened,
         /// Entries joined the branch.
@@ -32,6 +34,26 @@ requests! {
         Close = "session/close" => Done,
         /// All sessions end, and nothing follows but `exit`.
         Shutdown = "shutdown" => Done,
+    }
+}
+
+impl ClientRequest {
+    /// The session that it is about; none: no single one.
+    pub fn session(&self) -> Option<&str> {
+        Some(match self {
+            Self::Initialize(_) | Self::Shutdown(_) => return None,
+            Self::Bring(Bring { session, .. })
+            | Self::Open(Open { session, .. })
+            | Self::Append(Append { session, .. })
+            | Self::GoTo(GoTo { session, .. })
+            | Self::Happened(Happened { session, .. })
+            | Self::RunCommand(RunCommand { session, .. })
+            | Self::CompleteCommand(CompleteCommand { session, .. })
+            | Self::RunTool(RunTool { session, .. })
+            | Self::AnswerQuestion(AnswerQuestion { session, .. })
+            | Self::Quiet(Quiet { session })
+            | Self::Close(Close { session }) => session,
+        })
     }
 }
 
@@ -130,6 +152,24 @@ pub struct ServerCapabilities {
     pub max_line_bytes: u64,
 }
 
+/// Parameters of `session/entries`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bring {
+    /// Which session. It may be open already, or be opened next.
+    pub session: String,
+    /// Entries, oldest first. They stand before those of the next message for this session that has a whole branch.
+    pub entries: Vec<Entry>,
+}
+
+/// Answer to `session/entries`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Brought {
+    /// How many entries wait for the rest of their branch.
+    pub length: u64,
+}
+
 /// Parameters of `session/open`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -151,7 +191,7 @@ pub struct Open {
     /// With the reason `fork`: what it is a copy of.
     #[serde(default)]
     pub forked_from: Option<ForkedFrom>,
-    /// The current branch, oldest first.
+    /// The current branch, oldest first; what `session/entries` brought stands before it.
     #[serde(default)]
     pub entries: Vec<Entry>,
     /// How things are.
@@ -237,7 +277,7 @@ pub struct GoTo {
     pub session: String,
     /// The newest entry of the branch; null: before the first one.
     pub leaf: Option<EntryId>,
-    /// The whole branch, oldest first. None: the leaf is known already, and so is the way to it.
+    /// The whole branch, oldest first; what `session/entries` brought stands before it. None: the leaf is known already, and so is the way to it.
     #[serde(default)]
     pub entries: Option<Vec<Entry>>,
 }
