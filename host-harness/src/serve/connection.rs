@@ -33,12 +33,14 @@ pub async fn serve(
 ) {
     let (mut lines, mut ended) = read(input, sidecar.max_line_bytes());
     let (mut writer, written) = write(output);
-    while !sidecar.is_over() {
+    let mut has_input = true;
+    // What was asked before the input ended is served, also of a session that takes seconds to open.
+    while !sidecar.is_over() && (has_input || sidecar.is_opening()) {
         tokio::select! {
-            line = lines.recv(), if sidecar.takes_lines() => match line {
+            line = lines.recv(), if has_input && sidecar.takes_lines() => match line {
                 Some(Line::Whole(line)) => sidecar.line(&line),
                 Some(Line::TooLong) => sidecar.line_too_long(),
-                None => break,
+                None => has_input = false,
             },
             () = sidecar.next() => {}
             () = writer.closed() => break,

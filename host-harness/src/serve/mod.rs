@@ -102,6 +102,8 @@ struct Serving {
     sessions: BTreeMap<String, Watched>,
     /// None of them is among the sessions yet.
     opening: BTreeMap<String, Opening>,
+    /// The ids of each `shutdown` that waits for those.
+    shutdowns: Vec<Option<Id>>,
     /// The first entries of branches, by session, before the rest has come.
     brought: BTreeMap<String, Vec<Entry>>,
 }
@@ -138,9 +140,14 @@ impl Sidecar {
     /// Whether it takes more lines now. Where it does not, it will when a session that is being opened is open.
     pub fn takes_lines(&self) -> bool {
         match &self.phase {
-            Phase::Serving(serving) => !serving.opening.values().any(Opening::is_full),
+            Phase::Serving(serving) => serving.shutdowns.is_empty() && !serving.opening.values().any(Opening::is_full),
             _ => true,
         }
+    }
+
+    /// Whether a session is being opened: what was asked of it has still to be served.
+    pub fn is_opening(&self) -> bool {
+        matches!(&self.phase, Phase::Serving(serving) if !serving.opening.is_empty())
     }
 
     /// Takes a line from the client. Nothing in it waits for a model, nor for the watchers of another session.

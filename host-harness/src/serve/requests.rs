@@ -100,10 +100,25 @@ impl Sidecar {
                 self.outbox.answer::<Close>(id, outcome);
             }
             ClientRequest::Shutdown(_) => {
-                self.close_all();
-                self.phase = Phase::ShutDown;
-                self.outbox.answer::<Shutdown>(id, Ok(Done {}));
+                if let Phase::Serving(serving) = &mut self.phase {
+                    serving.shutdowns.push(id.cloned());
+                    self.shut_down_when_open();
+                } else {
+                    self.phase = Phase::ShutDown;
+                    self.outbox.answer::<Shutdown>(id, Ok(Done {}));
+                }
             }
+        }
+    }
+
+    /// Closes all sessions if that was asked for, and none is being opened.
+    fn shut_down_when_open(&mut self) {
+        if let Phase::Serving(serving) = &self.phase
+            && serving.opening.is_empty()
+            && !serving.shutdowns.is_empty()
+        {
+            self.close_all();
+            self.phase = Phase::ShutDown;
         }
     }
 
@@ -140,6 +155,7 @@ impl Sidecar {
             questions: BTreeMap::new(),
             sessions: BTreeMap::new(),
             opening: BTreeMap::new(),
+            shutdowns: Vec::new(),
             brought: BTreeMap::new(),
         }));
         let methods = ClientRequest::NAMES.iter().chain(ClientNotification::NAMES);
@@ -190,6 +206,7 @@ impl Sidecar {
         let outcome = found.map_err(Fault::other).and_then(|watchers| self.begin(open, watchers));
         self.outbox.answer::<Open>(id.as_ref(), outcome);
         self.serve_all(waiting);
+        self.shut_down_when_open();
     }
 
     fn begin(&mut self, open: Open, watchers: Watchers) -> Result<Opened, Fault> {
@@ -224,6 +241,9 @@ impl Sidecar {
         if let Phase::Serving(serving) = &mut self.phase {
             for ticket in std::mem::take(&mut serving.questions).into_keys() {
                 self.outbox.tell(&CancelRequest { id: Id::Number(ticket.cast_signed()) });
+            }
+            for id in std::mem::take(&mut serving.shutdowns) {
+                self.outbox.answer::<Shutdown>(id.as_ref(), Ok(Done {}));
             }
         }
     }
@@ -264,7 +284,9 @@ impl Sidecar {
 impl Serving {
     /// Whether a request of this id is not answered yet.
     fn awaits(&self, id: &Id) -> bool {
-        self.sessions.values().any(|it| it.awaits(id)) || self.opening.values().any(|it| it.awaits(id))
+        self.sessions.values().any(|it| it.awaits(id))
+            || self.opening.values().any(|it| it.awaits(id))
+            || self.shutdowns.iter().flatten().any(|it| it == id)
     }
 }
 

@@ -250,6 +250,29 @@ fn a_judge_is_shown_the_state_of_the_repository_as_it_is_now() {
 }
 
 #[test]
+fn lines_that_are_sent_all_at_once_are_served_before_the_end() {
+    let world = World::with_monitors();
+    let [_, script] = session("clean-fix");
+    let client = json!({"name": "test", "version": "1"});
+    let lines = [
+        json!({"id": 1, "method": "initialize", "params": {"protocol_version": 1, "client": client, "capabilities": {}}}),
+        json!({"id": 2, "method": "session/open", "params": {"session": "s", "cwd": ".", "mode": "rpc", "reason": "new"}}),
+        json!({"id": 3, "method": "session/command", "params": {"session": "s", "name": "monitors", "arguments": ""}}),
+    ];
+    let input: String =
+        lines.iter().map(|line| line.to_string().replacen('{', r#"{"jsonrpc":"2.0","#, 1) + "\n").collect();
+    let cwd = format!("{:?}", world.project().display().to_string());
+    let input = input.replace(r#""cwd":".""#, &format!("\"cwd\":{cwd}"));
+    let output = world.chaperone(["serve", "--script", &script]).write_stdin(input).assert().success();
+    let output = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let answers: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answered: Vec<_> =
+        answers.iter().filter(|line| line.get("result").is_some()).map(|line| line["id"].clone()).collect();
+    assert_eq!(answered, [1, 2, 3], "{output}");
+    assert!(output.contains("monitors: ON"), "{output}");
+}
+
+#[test]
 fn a_project_with_faults_is_refused_with_their_places_and_others_are_served() {
     let world = World::with_monitors();
     let mut sidecar = Sidecar::with(&world, [], lending());

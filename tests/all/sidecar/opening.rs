@@ -184,18 +184,29 @@ async fn ids_are_taken_until_they_are_answered_and_what_waits_can_be_cancelled()
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_goes_leaves_nothing_and_each_request_is_answered() {
-    for goes in ["shutdown", "exit", "dies"] {
+    for goes in ["exit", "dies"] {
         let door = Door::new();
         let mut pipe = door.opening().await;
         door.send(&mut pipe, "event", "session/event", json!({"event": "agent_end"})).await;
         let told = match goes {
-            "shutdown" => pipe.ask("shutdown", json!({})).await.1,
             "exit" => pipe.send(r#"{"jsonrpc":"2.0","method":"exit"}"#).await,
             _ => pipe.end(),
         };
         assert_eq!(answers(&told), [("open", -32001), ("event", -32001)], "{goes}");
         assert!(told.notices().is_empty() && !door.is_looked_for(), "{goes}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_for_what_was_asked_before_it() {
+    let door = Door::new();
+    let mut pipe = door.opening().await;
+    door.send(&mut pipe, "event", "session/event", json!({"event": "agent_end"})).await;
+    let told = pipe.send(r#"{"jsonrpc":"2.0","id":"end","method":"shutdown"}"#).await;
+    assert!(answers(&told).is_empty() && !pipe.takes_lines());
+    door.open();
+    assert_eq!(answers(&pipe.settle().await), [("open", 0), ("event", 0), ("end", 0)]);
+    assert!(!pipe.is_over(), "that is for `exit`");
 }
 
 #[tokio::test(start_paused = true)]
