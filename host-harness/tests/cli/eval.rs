@@ -307,6 +307,38 @@ fn monitors_of_ones_own_can_be_measured_in_the_place_of_the_bundled_ones() {
 }
 
 #[test]
+fn a_monitor_that_cannot_look_is_not_measured_and_one_that_never_looks_has_no_figures() {
+    let world = world();
+    world.write("cases.yaml", HEDGE);
+    world.write("judge.yaml", "rules: [{ answer: \"FLAG:x\" }]");
+    let measure = ["eval", "monitors", "--monitors", "mine", "--cases", "cases.yaml", "--script", "judge.yaml"];
+    let monitor = |when: &str| {
+        json!({
+            "name": "hedge", "event": "agent_end", "when": when, "patterns": {"path": "hedge.patterns.json"},
+            "classify": {"prompt": "{patterns} CLEAN FLAG"}, "actions": {"on_flag": {"steer": "S."}},
+        })
+        .to_string()
+    };
+    assert!(world.fails(1, measure).contains("no monitors at mine: "));
+    world.write("mine/notes.json", "{}");
+    assert!(world.fails(1, measure).contains("there is no hedge.monitor.json, nor another monitor"));
+    world.write("mine/hedge.monitor.json", &monitor("user_say(commit)"));
+    let told = world.fails(1, measure);
+    assert!(
+        told.contains("hedge.monitor.json cannot be measured: ") && told.contains("did you mean user_says?"),
+        "{told}"
+    );
+    world.write("mine/hedge.monitor.json", &monitor("always"));
+    let told = world.fails(1, measure);
+    assert!(told.contains("cannot be measured: inactive: ") && told.contains("hedge.patterns.json"), "{told}");
+    world.write("mine/hedge.patterns.json", r#"[{"id": "p", "description": "pd"}]"#);
+    assert!(world.prints(measure).contains("accuracy      50.0 %"));
+    world.write("mine/hedge.monitor.json", &monitor("tool(nothing-of-that-name)"));
+    let told = world.fails(1, measure);
+    assert!(told.contains("no judgement came about: in no case the watcher saw a reason to look"), "{told}");
+}
+
+#[test]
 fn what_is_wrong_with_cases_is_told_with_its_place_and_its_mend() {
     let world = World::new();
     let fails = |arguments: &[&str]| {

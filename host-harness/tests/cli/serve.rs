@@ -443,10 +443,11 @@ fn a_session_that_is_given_up_while_a_component_is_compiled_leaves_no_recording(
 }
 
 #[test]
-fn a_client_that_goes_does_not_wait_for_a_component_to_be_compiled() {
+fn a_client_that_exits_does_not_wait_for_a_component_to_be_compiled() {
     let (world, home) = (World::with_monitors(), World::new());
     let mut sidecar = uncompiled(&world, &home);
     sidecar.send(&opening(&world));
+    sidecar.send(&json!({"jsonrpc": "2.0", "method": "exit"}));
     assert!(sidecar.ended().success());
     assert_eq!(compiled(&home), 0, "it would have been there");
     let mut sidecar = uncompiled(&world, &home);

@@ -19,9 +19,10 @@ use crate::project::{CONFIG_FOLDER, Project};
 const FOLDER: &str = "monitors";
 const DEFINITION: &str = ".monitor.json";
 
-/// The command that tells of a monitor, and how it begins the line that says why one never looks.
+/// The command that tells of a monitor; how it begins the line about its state, and that of one that never looks.
 const COMMAND: &str = "monitors";
-const INACTIVE: &str = "state: inactive: ";
+const STATE: &str = "state: ";
+const INACTIVE: &str = "inactive: ";
 
 /// The files of several monitors.
 pub struct Shelf(Vec<File>);
@@ -112,7 +113,8 @@ impl Observer for Answer {
         };
         for effect in &committed.effects {
             if let Effect::Notify { text, tone } = effect {
-                let inactive = text.lines().find(|line| line.starts_with(INACTIVE));
+                let state = text.lines().find_map(|line| line.strip_prefix(STATE));
+                let inactive = state.filter(|state| state.starts_with(INACTIVE));
                 let fault = if *tone == Tone::Error { Some(text.as_str()) } else { inactive };
                 self.fault = self.fault.take().or(fault.map(str::to_owned));
             }
