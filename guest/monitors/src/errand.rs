@@ -34,14 +34,12 @@ pub enum Errand {
         /// Things have changed since: the answer is told, and the agent left alone.
         outdated: bool,
     },
-    /// The state of the repository is being looked up for the judge of a tool call.
+    /// The state of the repository is being looked up for the judge of a tool call that is held.
     GateStatus {
         /// Whose.
         monitor: String,
         /// The call.
         call: ToolCall,
-        /// It is held meanwhile.
-        is_held: bool,
     },
     /// A judge works on a tool call that is held.
     Gate {

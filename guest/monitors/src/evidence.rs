@@ -81,6 +81,11 @@ impl<'e> Window<'e> {
         self.entries.last()
     }
 
+    /// The tool call that waits.
+    pub fn pending(&self) -> Option<&'e ToolCall> {
+        self.pending
+    }
+
     /// The same as conditions see it.
     pub fn transcript(&self) -> Transcript<'e> {
         let transcript = Transcript::new(self.entries);
@@ -136,7 +141,7 @@ impl<'e> Window<'e> {
     fn collect(&self, collector: Collector, limit: Limit) -> String {
         match collector {
             Collector::ToolCall => self.pending.map(|call| collect::pending(call, limit)).unwrap_or_default(),
-            Collector::GitStatus => self.git_status.map(|status| git::text(status, limit)).unwrap_or_default(),
+            Collector::GitStatus => git::text(self.git_status.unwrap_or(git::UNKNOWN), limit),
             Collector::ConversationHistory => history::text(self.earlier, self.text(Collector::UserText), limit),
             collector => collect::text(self.entries, collector, limit),
         }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chaperone_sdk::{EntryId, RequestId};
+use chaperone_sdk::{EntryId, RequestId, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use crate::backoff::BackOff;
@@ -76,7 +76,7 @@ pub struct Habits {
 }
 
 /// Of the branch: it goes back with the user.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
     /// The user's message that the notes are about.
@@ -134,7 +134,7 @@ pub struct Notes {
 }
 
 /// What is under way, from the first activation to the delivery of what was found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Run {
     /// The agent has come to its end; what is still being judged is late.
@@ -143,9 +143,9 @@ pub struct Run {
     /// The calls under way for events; those for commands are errands.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub judging: BTreeMap<RequestId, Judging>,
-    /// The state of the repository is being looked up.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub looking: Option<Looking>,
+    /// The state of the repository is being looked up, for these.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub looking: BTreeMap<RequestId, Looking>,
     /// Monitors that wait for others that they exclude themselves for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<String>,
@@ -164,12 +164,15 @@ pub struct Dropped {
 }
 
 /// What the state of the repository is looked up for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Looking {
-    /// The host answers under this id.
-    pub request: RequestId,
     /// The monitors whose judges are asked then.
     pub monitors: Vec<String>,
+    /// The newest entry when that began: what the agent has done since may not be in the answer.
+    pub entry: Option<EntryId>,
+    /// The tool call that they look at, which runs meanwhile; none: they look at what there is then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<ToolCall>,
 }
 
 /// A call under way.
@@ -290,23 +293,27 @@ impl Run {
     /// Whether a monitor is being judged for an event, or is about to be, or waits for others.
     pub fn is_undecided(&self, monitor: &str) -> bool {
         self.judging.values().any(|judging| judging.monitor == monitor)
-            || self.is_looking(monitor)
+            || self.looking.values().any(|looking| looking.is_for(monitor))
             || self.waiting.iter().any(|waiting| waiting == monitor)
-    }
-
-    /// Whether the state of the repository is being looked up for the judge of a monitor.
-    pub fn is_looking(&self, monitor: &str) -> bool {
-        self.looking.as_ref().is_some_and(|looking| looking.monitors.iter().any(|name| name == monitor))
     }
 
     /// Whether no judge has anything left to say.
     pub fn is_decided(&self) -> bool {
-        self.judging.is_empty() && self.looking.is_none() && self.waiting.is_empty()
+        self.judging.is_empty() && self.looking.is_empty() && self.waiting.is_empty()
     }
 
     /// Whether a finding of a monitor is going to be told to the agent at the end of the run.
     pub fn steers(&self, monitor: &str) -> bool {
         self.flagged.iter().any(|flagged| flagged.monitor == monitor && !flagged.at_once)
+    }
+
+    /// Gives up what is being looked up for those that are meant.
+    pub fn stop_looking(&mut self, is_meant: impl Fn(&Looking, &str) -> bool) {
+        for looking in self.looking.values_mut() {
+            let monitors = std::mem::take(&mut looking.monitors);
+            looking.monitors = monitors.into_iter().filter(|monitor| !is_meant(looking, monitor)).collect();
+        }
+        self.looking.retain(|_, looking| !looking.monitors.is_empty());
     }
 
     /// Gives up what concerns `monitor`, or all (none): nothing of it reaches the agent. If nothing is left, the run is
@@ -315,15 +322,19 @@ impl Run {
         let concerns = |name: &str| monitor.is_none_or(|monitor| monitor == name);
         let flagged = self.flagged.extract_if(.., |flagged| concerns(&flagged.monitor)).collect();
         self.waiting.retain(|waiting| !concerns(waiting));
-        if let Some(looking) = &mut self.looking {
-            looking.monitors.retain(|monitor| !concerns(monitor));
-        }
-        self.looking.take_if(|looking| looking.monitors.is_empty());
+        self.stop_looking(|_, monitor| concerns(monitor));
         let cancelled =
             self.judging.iter().filter(|(_, judging)| concerns(&judging.monitor)).map(|(&id, _)| id).collect();
         self.judging.retain(|_, judging| !concerns(&judging.monitor));
         self.ended &= !(self.is_decided() && self.flagged.is_empty());
         Dropped { calls: cancelled, flagged }
+    }
+}
+
+impl Looking {
+    /// Whether it is for the judge of a monitor.
+    pub fn is_for(&self, monitor: &str) -> bool {
+        self.monitors.iter().any(|name| name == monitor)
     }
 }
 
@@ -393,13 +404,18 @@ mod tests {
     #[test]
     fn dropping_gives_up_what_concerns_one_monitor_or_all() {
         let call = |monitor: &str| Judging { monitor: monitor.into(), digest: digest(), entry: None };
-        let looking = Looking { request: 3, monitors: vec!["a".into(), "b".into()] };
-        let mut run = Run { waiting: vec!["a".into(), "b".into()], looking: Some(looking), ..Run::default() };
+        let looking = |monitors: &[&str]| Looking {
+            monitors: monitors.iter().map(|&name| name.into()).collect(),
+            entry: None,
+            call: None,
+        };
+        let mut run = Run { waiting: vec!["a".into(), "b".into()], ..Run::default() };
+        run.looking = [(3, looking(&["a", "b"])), (4, looking(&["a"]))].into();
         run.judging.insert(1, call("a"));
         run.judging.insert(2, call("b"));
         assert_eq!(run.drop(Some("a")).calls, [1]);
         assert_eq!(run.waiting, ["b"]);
-        assert!(run.is_looking("b") && !run.is_looking("a"));
+        assert_eq!(run.looking, [(3, looking(&["b"]))].into());
         assert!(run.is_undecided("b") && !run.is_undecided("a"));
         assert_eq!(run.drop(None).calls, [2]);
         assert!(run.is_quiet());

@@ -69,15 +69,15 @@ pub fn completed(cx: &mut Context, id: RequestId, outcome: Result<Completion, Ll
 /// The host has written or made a file, or has not.
 pub fn stored(cx: &mut Context, id: RequestId, outcome: Result<(), FileError>) {
     let mut desk = Desk::open(cx);
-    if let Some(looking) = desk.memory.run.looking.take_if(|looking| looking.request == id) {
-        looking::end(&mut desk, &looking, outcome);
+    if let Some(looking) = desk.memory.run.looking.remove(&id) {
+        looking::end(&mut desk, looking, outcome);
         return desk.close();
     }
     match desk.watch.errands.remove(&id) {
         Some(Errand::CommandStatus { monitor, outdated }) => {
             judging::command_looked_up(&mut desk, &monitor, outdated, outcome);
         }
-        Some(Errand::GateStatus { monitor, call, .. }) => {
+        Some(Errand::GateStatus { monitor, call }) => {
             gate::looked_up(&mut desk, &monitor, call, outcome);
             judging::proceed(&mut desk);
         }

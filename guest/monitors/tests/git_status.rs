@@ -238,3 +238,127 @@ fn a_guard_that_does_not_refuse_lets_the_call_run_meanwhile() {
     assert_eq!(host.tool_start(commit()), Gate::Allow);
     assert!(shown(&host).contains("?? .env"));
 }
+
+#[test]
+fn a_finding_about_a_call_that_runs_meanwhile_is_told_even_when_the_agent_is_faster_than_git() {
+    let watching = json!({"actions": {"on_flag": {"block": false}}});
+    let polite = monitor("n", json!({"classify": {"excludes": ["g"]}}));
+    let mut host = host_in(Ok(DIRTY), &[guard(watching), polite]);
+    host.user("commit");
+    let id = refreshed(&hold_back(&mut host, Event::ToolStart { call: commit() })).unwrap();
+    host.turn("Committed.", &[]);
+    host.end();
+    assert!(asked(&host).is_empty(), "who excludes the guard waits for it");
+    host.put("git", "status", DIRTY);
+    host.fire(Event::Stored { id, outcome: Ok(()) });
+    assert!(shown(&host).contains("git commit -am x") && shown(&host).contains("?? .env"), "{}", shown(&host));
+    judge(&mut host, &["FLAG:.env is in it"]);
+    assert_eq!(steers(&host), ["[g] .env is in it. Add files by name."]);
+}
+
+#[test]
+fn guards_that_do_not_refuse_share_the_answer_for_one_call_and_not_for_two() {
+    let watching = || json!({"actions": {"on_flag": {"block": false}}});
+    let other = Value::Object(
+        guard(watching()).as_object().unwrap().clone().into_iter().chain([("name".into(), json!("h"))]).collect(),
+    );
+    let mut host = host_in(Ok(DIRTY), &[guard(watching()), other]);
+    host.user("commit");
+    let refreshes =
+        |effects: &[Effect]| effects.iter().filter(|effect| matches!(effect, Effect::Refresh { .. })).count();
+    let first = hold_back(&mut host, Event::ToolStart { call: commit() });
+    assert_eq!(refreshes(&first), 1);
+    let second = hold_back(
+        &mut host,
+        Event::ToolStart {
+            call: ToolCall { id: "2".into(), arguments: r#"{"command": "git commit -m y"}"#.into(), ..commit() },
+        },
+    );
+    assert_eq!(refreshes(&second), 1);
+    host.put("git", "status", DIRTY);
+    for effects in [first, second] {
+        host.fire(Event::Stored { id: refreshed(&effects).unwrap(), outcome: Ok(()) });
+    }
+    assert_eq!(asked(&host), ["g", "h", "g", "h"]);
+}
+
+#[test]
+fn who_hears_of_more_while_it_looks_looks_again() {
+    let mut host = host_in(Ok(DIRTY), &[commits("m", json!({"event": "message_end"})), commits("n", json!({}))]);
+    host.user("go");
+    let say = |host: &mut TestHost, text: &str| {
+        host.append(EntryBody::Assistant(AssistantMessage {
+            content: vec![Content::Text(text.into())],
+            stop_reason: StopReason::Stop,
+            usage: None,
+            model: None,
+            error: None,
+        }))
+    };
+    let message = say(&mut host, "Soon.");
+    let slow = refreshed(&hold_back(&mut host, Event::MessageEnd { message })).unwrap();
+    let message = say(&mut host, "Committed.");
+    let quick = refreshed(&hold_back(&mut host, Event::MessageEnd { message })).unwrap();
+    assert_eq!(refreshed(&hold_back(&mut host, Event::AgentEnd)), None, "there is nothing new");
+    host.put("git", "status", DIRTY);
+    host.fire(Event::Stored { id: slow, outcome: Ok(()) });
+    assert!(asked(&host).is_empty(), "that was before the commit");
+    host.put("git", "status", "## main\n");
+    host.fire(Event::Stored { id: quick, outcome: Ok(()) });
+    assert_eq!(asked(&host), ["m", "n"]);
+    assert!(calls(&host)[0].messages[0].text.contains("(nothing changed, staged or untracked)"));
+}
+
+#[test]
+fn what_was_being_looked_up_is_forgotten_on_another_branch_and_by_who_is_silenced() {
+    for end in ["branch", "dismiss", "off", "interrupt"] {
+        let mut host = host_in(Ok(DIRTY), &[commits("m", json!({}))]);
+        host.user("go");
+        host.turn("Done.", &[]);
+        let id = refreshed(&hold_back(&mut host, Event::AgentEnd)).unwrap();
+        match end {
+            "branch" => _ = host.fire(Event::BranchChanged),
+            "dismiss" => run(&mut host, "monitors", "m dismiss"),
+            "off" => run(&mut host, "monitors", "off"),
+            _ => _ = host.fire(Event::AgentSettled { reason: SettledReason::Interrupted }),
+        }
+        host.put("git", "status", DIRTY);
+        host.fire(Event::Stored { id, outcome: Ok(()) });
+        assert!(calls(&host).is_empty(), "{end}");
+        assert_eq!(remembered(&host)["run"], Value::Null, "{end}");
+    }
+}
+
+#[test]
+fn a_monitor_whose_file_is_gone_or_changed_meanwhile_does_not_keep_the_others_waiting() {
+    for (change, told) in [("gone", vec!["n"]), ("changed", vec!["n"])] {
+        let mut host = host_in(Ok(DIRTY), &[commits("m", json!({})), commits("n", json!({}))]);
+        host.user("go");
+        host.turn("Done.", &[]);
+        let id = refreshed(&hold_back(&mut host, Event::AgentEnd)).unwrap();
+        let file = ("project".to_owned(), "monitors/m.monitor.json".to_owned());
+        match change {
+            "gone" => _ = host.files.remove(&file).unwrap(),
+            _ => _ = host.files.insert(file, commits("m", json!({"ceiling": 1})).to_string()),
+        }
+        host.put("git", "status", DIRTY);
+        host.fire(Event::Stored { id, outcome: Ok(()) });
+        assert_eq!(asked(&host), told, "{change}");
+        judge(&mut host, &["FLAG:a"]);
+        assert_eq!(steers(&host), ["[n] a. S."], "{change}");
+    }
+}
+
+#[test]
+fn a_question_that_is_refused_for_its_form_is_asked_again_with_a_look_of_its_own() {
+    let mut host = host_in(Ok(DIRTY), &[commits("m", json!({}))]);
+    exchange(&mut host, "go", "Done.");
+    let id = call_ids(&host)[0];
+    host.made.insert(("git".into(), "status".into()), Ok("## main\n M later\n".into()));
+    host.take_effects();
+    host.answer(id, Err(LlmError::Provider("400: response_format json_schema is not supported".into())));
+    assert_eq!(looked_up(&host).len(), 1);
+    assert!(shown(&host).contains(" M later"));
+    judge(&mut host, &["FLAG:a"]);
+    assert_eq!(steers(&host), ["[m] a. S."]);
+}

@@ -26,7 +26,7 @@ struct CaseText {
     language: Spanned<String>,
     expect: Expect,
     why: Spanned<String>,
-    git_status: Option<String>,
+    git_status: Option<Spanned<String>>,
     transcript: Vec<Spanned<TurnText>>,
     command: Option<Spanned<String>>,
 }
@@ -131,7 +131,7 @@ fn case_of(text: CaseText, watcher: &str, rule: &str) -> Fallible<Case> {
         language: language(text.language)?,
         expect: text.expect,
         why: filled(text.why, "why")?,
-        git_status: text.git_status,
+        git_status: text.git_status.map(status).transpose()?,
         command: text.command.map(command).transpose()?,
         branch: transcript::branch(text.transcript)?,
         place: String::new(),
@@ -147,6 +147,12 @@ fn filled(text: Spanned<String>, key: &'static str) -> Fallible<String> {
 
 fn command(text: Spanned<String>) -> Fallible<String> {
     Ok(filled(text, "command")?.trim_start_matches('/').to_owned())
+}
+
+/// As it was written: a line can begin with a blank.
+fn status(text: Spanned<String>) -> Fallible<String> {
+    let written = text.value.clone();
+    filled(text, "git_status").map(|_| written)
 }
 
 /// Words with hyphens between them, in any script; lower-case where there is such a thing.

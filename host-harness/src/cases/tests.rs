@@ -209,6 +209,7 @@ fn a_fault_outside_of_the_transcripts_names_its_place_too() {
         ("name: a-case", "name: a_case", "c.yaml:4:11: case `a_case`: the name `a_case` is not in kebab-case; "),
         ("language: en", "language: english", "c.yaml:5:15: case `a-case`: `english` is no language; "),
         ("expect: clean", "expect: new", "c.yaml:6:13: case `a-case`: "),
+        ("why: Because.", "why: b\n    git_status: ' '", "c.yaml:8:17: case `a-case`: `git_status` is empty; "),
         ("why: Because.", "why: ' '", "c.yaml:7:10: case `a-case`: `why` is empty; "),
         ("why: Because.", "wy: Because.", "c.yaml:7:5: case `a-case`: unknown field `wy`, expected one of "),
         ("why: Because.\n", "\n", "c.yaml:8:5: case `a-case`: missing field `why`"),

@@ -1,6 +1,6 @@
 //! Asking git.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
@@ -8,171 +8,230 @@ use std::time::Duration;
 
 use chaperone_contract::FileError;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// How long git may take. The limit is that of the documents of pi-behavior-monitors.
 const LIMIT: Duration = Duration::from_secs(5);
 
+/// How many looks go on at once; the others wait for their turn. A plugin can ask for as many as it likes.
+const AT_ONCE: usize = 4;
+
 /// How much of what git says is kept, in bytes. A judge is shown a small part of it.
 const LONGEST: u64 = 64 << 10;
 
-/// What `git status` says of the working tree that a folder is in: the branch, and one line for each file that has
-/// changed or is not tracked.
-///
-/// # Errors
-/// `not-found` where the folder is in no repository; else `io`, in git's words, or because it took too long.
-pub async fn status(folder: &Path) -> Result<String, FileError> {
-    status_by(OsStr::new("git"), folder).await
+/// What would lead git to another repository than that of the folder, such as in a hook of git, and the configuration that
+/// comes by the environment: `git rev-parse --local-env-vars`.
+const ELSEWHERE: [&str; 15] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// The program git, as a session uses it.
+pub struct Git {
+    program: OsString,
+    turns: Semaphore,
 }
 
-async fn status_by(git: &OsStr, folder: &Path) -> Result<String, FileError> {
-    let mut command = Command::new(git);
-    command
-        // What a repository brings along is not run for a look at it, and paths are as people write them.
-        .args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
-        // A lock that is held for a moment would make the agent's own git fail.
-        .arg("--no-optional-locks")
-        .args(["status", "--porcelain=v1", "--branch", "--untracked-files=normal"])
-        .current_dir(folder)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    match timeout(LIMIT, said_by(command)).await {
-        Ok(said) => said,
-        Err(_) => Err(FileError::Io(format!("git did not answer in {} s", LIMIT.as_secs()))),
+impl Default for Git {
+    /// The one on the `PATH`.
+    fn default() -> Self {
+        Self { program: "git".into(), turns: Semaphore::new(AT_ONCE) }
     }
 }
 
-async fn said_by(mut command: Command) -> Result<String, FileError> {
-    let mut git = command.spawn().map_err(|error| match error.kind() {
+impl Git {
+    /// What `git status` says of the working tree that a folder is in: the branch, and one line for each file that has
+    /// changed or is not tracked. Nothing is run that the repository brings along, nothing is fetched, and no lock is taken
+    /// that would make somebody else's git fail. Of a submodule, only its commit is looked at.
+    ///
+    /// # Errors
+    /// `not-found` where the folder is in no repository; else `io`, in git's words, or because it took too long.
+    pub async fn status(&self, folder: &Path) -> Result<String, FileError> {
+        let _turn = self.turns.acquire().await;
+        match timeout(LIMIT, self.look(folder)).await {
+            Ok(status) => status,
+            Err(_) => Err(FileError::Io(format!("git did not answer in {} s", LIMIT.as_secs()))),
+        }
+    }
+
+    async fn look(&self, folder: &Path) -> Result<String, FileError> {
+        if !folder.is_dir() {
+            return Err(FileError::Io(format!("{} is no folder any more", folder.display())));
+        }
+        let filters = self.own_filters(folder).await?;
+        let mut status = self.command(folder);
+        status.args(["status", "--porcelain=v1", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"]);
+        switch_off(&mut status, &filters);
+        let Said { code, text, complaint } = said_by(status).await?;
+        match code {
+            Some(0) => Ok(text.into_whole_lines()),
+            _ => Err(error(&complaint)),
+        }
+    }
+
+    /// The filters that the repository's own configuration defines: programs that git would pass changed files through
+    /// to compare them. Those that the user has set up for all repositories are none of them.
+    async fn own_filters(&self, folder: &Path) -> Result<Vec<String>, FileError> {
+        let mut config = self.command(folder);
+        config.args([
+            "config",
+            "--null",
+            "--show-scope",
+            "--name-only",
+            "--get-regexp",
+            r"^filter\..*\.(clean|process)$",
+        ]);
+        let Said { code, text, complaint } = said_by(config).await?;
+        match code {
+            Some(0) => {}
+            Some(1) => return Ok(Vec::new()),
+            _ => return Err(error(&complaint)),
+        }
+        // One that is overlooked would run.
+        let Kept::Whole(text) = text else {
+            return Err(FileError::Io("the repository defines too many filters".into()));
+        };
+        if text.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(FileError::Io("the repository defines a filter whose name is not UTF-8".into()));
+        }
+        let mut words = text.split_terminator('\0');
+        let mut filters = Vec::new();
+        while let (Some(scope), Some(key)) = (words.next(), words.next()) {
+            let name = key.strip_prefix("filter.").and_then(|key| key.rsplit_once('.'));
+            if let ("local" | "worktree", Some((name, _))) = (scope, name) {
+                filters.push(name.to_owned());
+            }
+        }
+        Ok(filters)
+    }
+
+    fn command(&self, folder: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .arg("--no-optional-locks")
+            .args(["-c", "core.fsmonitor=false"])
+            // A folder inside a repository could pass itself off as one, with a configuration that was committed.
+            .args(["-c", "safe.bareRepository=explicit"])
+            // Paths are as people write them.
+            .args(["-c", "core.quotePath=false"])
+            .current_dir(folder)
+            .env("LC_ALL", "C")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_ALLOW_PROTOCOL", "")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        ELSEWHERE.iter().for_each(|name| _ = command.env_remove(name));
+        #[cfg(unix)]
+        command.process_group(0);
+        command
+    }
+}
+
+/// Makes git do without filters. Their names can hold any character, so they do not fit on the command line.
+fn switch_off(command: &mut Command, filters: &[String]) {
+    let settings =
+        filters.iter().flat_map(|name| [(name, "clean", ""), (name, "process", ""), (name, "required", "false")]);
+    command.env("GIT_CONFIG_COUNT", settings.clone().count().to_string());
+    for (number, (name, key, value)) in settings.enumerate() {
+        command.env(format!("GIT_CONFIG_KEY_{number}"), format!("filter.{name}.{key}"));
+        command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+    }
+}
+
+/// A program that has ended.
+struct Said {
+    /// None: a signal has ended it.
+    code: Option<i32>,
+    text: Kept,
+    complaint: Kept,
+}
+
+/// What is kept of what somebody writes.
+enum Kept {
+    Whole(String),
+    /// There was more.
+    Beginning(String),
+}
+
+impl Kept {
+    fn text(&self) -> &str {
+        let (Self::Whole(text) | Self::Beginning(text)) = self;
+        text
+    }
+
+    fn into_whole_lines(self) -> String {
+        match self {
+            Self::Whole(text) => text,
+            Self::Beginning(text) => {
+                let whole_lines = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
+                format!("{whole_lines}\n[… the rest is left out …]\n")
+            }
+        }
+    }
+}
+
+/// Why git failed. Its warnings and what it advises are left out.
+fn error(complaint: &Kept) -> FileError {
+    let lines = || complaint.text().lines().map(str::trim).filter(|line| !line.is_empty());
+    let fatal = lines().find_map(|line| line.strip_prefix("fatal: ").or_else(|| line.strip_prefix("error: ")));
+    match fatal.or_else(|| lines().next_back()).unwrap_or("git failed") {
+        // One that is named is broken; that is another matter.
+        words if words.starts_with("not a git repository (or any") => FileError::NotFound,
+        words => FileError::Io(words.to_owned()),
+    }
+}
+
+async fn said_by(mut command: Command) -> Result<Said, FileError> {
+    let git = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => FileError::Io("git cannot be run here: it is not on the PATH".into()),
         _ => FileError::Io(format!("git cannot be run: {error}")),
     })?;
     let io = |error: io::Error| FileError::Io(format!("git broke off: {error}"));
-    let (said, complaint) = tokio::try_join!(beginning(git.stdout.take()), beginning(git.stderr.take())).map_err(io)?;
-    if said.len() as u64 == LONGEST {
-        // There is more than it can get rid of.
-        let whole_lines = said.rsplit_once('\n').map_or(said.as_str(), |(lines, _)| lines);
-        return Ok(format!("{whole_lines}\n[… the rest is left out …]\n"));
-    }
-    if git.wait().await.map_err(io)?.success() {
-        return Ok(said);
-    }
-    let words = complaint.lines().find(|line| !line.trim().is_empty()).unwrap_or("git failed");
-    match words.contains("not a git repository") {
-        true => Err(FileError::NotFound),
-        false => Err(FileError::Io(words.trim_start_matches("fatal: ").to_owned())),
+    let mut git = Process(git);
+    let (stdout, stderr) = (git.0.stdout.take(), git.0.stderr.take());
+    let (text, complaint) = tokio::try_join!(beginning(stdout), beginning(stderr)).map_err(io)?;
+    Ok(Said { code: git.0.wait().await.map_err(io)?.code(), text, complaint })
+}
+
+/// A program at work. Where nobody waits for it any more, it is ended with all that it has started.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.0.id().and_then(|id| rustix::process::Pid::from_raw(id.try_into().ok()?)) {
+            // It may have ended just now.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
     }
 }
 
-/// As much as is kept of what somebody writes.
-async fn beginning(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<String> {
+/// As much as is kept of what somebody writes, who can write it all.
+async fn beginning(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<Kept> {
+    let Some(mut pipe) = pipe else { return Ok(Kept::Whole(String::new())) };
     let mut bytes = Vec::new();
-    if let Some(pipe) = pipe {
-        pipe.take(LONGEST).read_to_end(&mut bytes).await?;
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    (&mut pipe).take(LONGEST).read_to_end(&mut bytes).await?;
+    let left_out = tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(if left_out == 0 { Kept::Whole(text) } else { Kept::Beginning(text) })
 }
 
 #[cfg(all(test, unix))]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
-    use std::path::PathBuf;
-
-    use super::*;
-
-    /// Runs git in a folder, as a person would.
-    fn git(folder: &Path, arguments: &[&str]) {
-        let mut command = std::process::Command::new("git");
-        command.args(["-c", "user.name=A", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]).args(arguments);
-        let output = command.current_dir(folder).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    fn repository() -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        git(folder.path(), &["init", "--quiet"]);
-        folder
-    }
-
-    /// A program in the place of git.
-    fn impostor(folder: &Path, script: &str) -> PathBuf {
-        let path = folder.join("impostor");
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path
-    }
-
-    #[tokio::test]
-    async fn the_branch_and_what_has_changed_are_told() {
-        let folder = repository();
-        fs::write(folder.path().join("committed"), "1").unwrap();
-        git(folder.path(), &["add", "committed"]);
-        git(folder.path(), &["commit", "--quiet", "--message=a"]);
-        assert_eq!(status(folder.path()).await, Ok("## main\n".into()));
-        fs::write(folder.path().join("committed"), "2").unwrap();
-        fs::create_dir(folder.path().join("inside")).unwrap();
-        fs::write(folder.path().join("größe.txt"), "").unwrap();
-        let told = "## main\n M committed\n?? größe.txt\n";
-        assert_eq!(status(&folder.path().join("inside")).await, Ok(told.into()));
-    }
-
-    #[tokio::test]
-    async fn a_look_takes_no_lock_and_runs_nothing_that_the_repository_brings_along() {
-        let folder = repository();
-        let touched = folder.path().join("touched");
-        let monitor = impostor(folder.path(), &format!("touch '{}'", touched.display()));
-        git(folder.path(), &["config", "core.fsmonitor", monitor.to_str().unwrap()]);
-        fs::write(folder.path().join(".git/index.lock"), "").unwrap();
-        let told = status(folder.path()).await.unwrap();
-        assert!(told.contains("?? impostor"), "{told}");
-        assert!(!touched.exists());
-    }
-
-    #[tokio::test]
-    async fn a_folder_without_a_repository_has_no_status() {
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(status(folder.path()).await, Err(FileError::NotFound));
-    }
-
-    #[tokio::test]
-    async fn what_git_complains_about_is_passed_on() {
-        let folder = repository();
-        fs::write(folder.path().join(".git/index"), "broken").unwrap();
-        let Err(FileError::Io(words)) = status(folder.path()).await else { panic!("an error") };
-        assert!(words.contains("index"), "{words}");
-        let gone = status(&folder.path().join("gone")).await;
-        assert!(matches!(gone, Err(FileError::Io(_))), "{gone:?}");
-    }
-
-    #[tokio::test]
-    async fn a_machine_without_git_says_so() {
-        let folder = tempfile::tempdir().unwrap();
-        let Err(FileError::Io(words)) = status_by(OsStr::new("no-such-git"), folder.path()).await else {
-            panic!("an error")
-        };
-        assert!(words.contains("PATH"), "{words}");
-    }
-
-    /// Time is not waited for: with nothing else to do, a paused clock moves on by itself.
-    #[tokio::test(start_paused = true)]
-    async fn git_that_hangs_is_given_up() {
-        let folder = tempfile::tempdir().unwrap();
-        let impostor = impostor(folder.path(), "exec sleep 1000");
-        let answer = status_by(impostor.as_os_str(), folder.path()).await;
-        assert_eq!(answer, Err(FileError::Io("git did not answer in 5 s".into())));
-    }
-
-    #[tokio::test]
-    async fn of_an_endless_answer_whole_lines_are_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let impostor = impostor(folder.path(), "yes '?? some/file'");
-        let told = status_by(impostor.as_os_str(), folder.path()).await.unwrap();
-        assert!((told.len() as u64) < LONGEST + 64);
-        assert!(told.ends_with("\n?? some/file\n[… the rest is left out …]\n"), "{}", &told[told.len() - 80..]);
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 use chaperone_contract::*;
 use tokio::task::AbortHandle;
 
-use super::{DriveError, Ended, Observer, Session, Ticket, git};
+use super::{DriveError, Ended, Observer, Session, Ticket};
 use crate::files::Repository;
 
 /// Of what nobody waits for any more.
@@ -36,7 +36,8 @@ impl Session {
                 return self.due.push_back((index, Event::Stored { id, outcome: Err(error) }));
             }
         };
-        let task = self.tasks.spawn(async move { (ticket, Ended::Made(git::status(&folder).await)) });
+        let git = self.git.clone();
+        let task = self.tasks.spawn(async move { (ticket, Ended::Made(git.status(&folder).await)) });
         self.making.insert(ticket, Making { file, task });
     }
 

@@ -37,12 +37,14 @@ use crate::llm::{Answer as LlmAnswer, Provider};
 use crate::record::Recorder;
 use crate::session::{Step, TimedStep};
 use crate::store::{CallTrace, StoreError};
+use git::Git;
 use holds::Holds;
 use making::Making;
 
 /// A session with the plugins that watch it.
 ///
-/// Hooks run on the calling thread, one after another; what takes time runs as tokio tasks beside them.
+/// Hooks run on the calling thread, one after another; what takes time runs as tokio tasks beside them. Their runtime
+/// needs its clock, and, where a plugin is granted a repository, its I/O.
 pub struct Session {
     snapshot: Snapshot,
     branch: Arc<Branch>,
@@ -57,6 +59,7 @@ pub struct Session {
     tasks: JoinSet<(Ticket, Ended)>,
     open: BTreeMap<Ticket, OpenCall>,
     making: BTreeMap<Ticket, Making>,
+    git: Arc<Git>,
     timers: BTreeSet<(Timestamp, Ticket)>,
     /// Questions to the user that are not answered yet.
     asked: BTreeSet<Ticket>,
@@ -147,6 +150,7 @@ impl Session {
             tasks: JoinSet::new(),
             open: BTreeMap::new(),
             making: BTreeMap::new(),
+            git: Arc::default(),
             timers: BTreeSet::new(),
             asked: BTreeSet::new(),
             holds: Holds::default(),

@@ -428,6 +428,25 @@ fn a_judge_that_is_too_slow_is_not_waited_for() {
 }
 
 #[test]
+fn the_state_of_the_repository_is_that_of_the_project_whatever_started_the_host() {
+    let looks = "rules:\n  - when: { prompt_contains: \"?? left-behind.txt\" }\n    answer: FLAG:it is left behind\n  - answer: CLEAN\n";
+    let world = watched(looks);
+    let toml = format!("{JUDGED}{}", builtin("monitors")).replace("files = {", "files = { git = \"read\",");
+    world.write("chaperone.toml", &toml);
+    world.write_of_user("monitors/hedge.monitor.json", &HEDGE.replace("assistant_text", "git_status"));
+    let git =
+        std::process::Command::new("git").args(["init", "--quiet"]).current_dir(world.project()).status().unwrap();
+    assert!(git.success());
+    world.write("left-behind.txt", "");
+    answer(&world, "claude-code", &prompt(&world, "Commit it."));
+    let mut hook = world.chaperone(["hook", "claude-code"]);
+    // As in a hook of git, of another repository.
+    hook.envs([("GIT_DIR", "/nowhere"), ("GIT_WORK_TREE", "/"), ("GIT_INDEX_FILE", "/nowhere/index")]);
+    let answer = answer_to(hook, &stop(&world, "Committed.", false)).unwrap();
+    assert!(answer["reason"].as_str().unwrap().starts_with("[hedge] it is left behind."), "{answer}");
+}
+
+#[test]
 fn without_anybody_to_ask_the_agent_goes_on_and_the_user_is_told_once() {
     let world = watched("rules: []\n");
     world.write("chaperone.toml", &builtin("monitors"));

@@ -9,6 +9,9 @@ use super::selection::Limit;
 const MOUNT: &str = "git";
 const FILE: &str = "status";
 
+/// What stands where nobody has looked, since the monitor's file has come to ask for it just now.
+pub const UNKNOWN: &str = "(not available: it was not looked up)";
+
 /// Has the host find out; its answer is that the file is stored.
 pub fn look_up(cx: &mut Context) -> RequestId {
     cx.refresh(MOUNT, FILE)
@@ -37,11 +40,13 @@ pub fn status(cx: &Context, outcome: Result<(), FileError>) -> String {
 /// A status as a judge sees it.
 pub fn text(status: &str, limit: Limit) -> String {
     let status = status.trim_end();
-    let changes = status.lines().filter(|line| !line.starts_with("## "));
-    match changes.count() {
-        0 => format!("{status}\n(nothing has changed since the last commit)"),
-        _ => cut(status, limit.characters as usize).into_owned(),
-    }
+    // The branch alone would look as if the rest were missing.
+    let clean = if status.lines().all(|line| line.starts_with("## ")) {
+        "\n(nothing changed, staged or untracked)"
+    } else {
+        ""
+    };
+    cut(&format!("{status}{clean}"), limit.characters as usize).into_owned()
 }
 
 #[cfg(test)]
@@ -52,7 +57,10 @@ mod tests {
 
     #[test]
     fn a_clean_tree_is_called_so() {
-        assert_eq!(text("## main\n", LIMIT), "## main\n(nothing has changed since the last commit)");
+        let limit = Limit { characters: 50, ..LIMIT };
+        assert_eq!(text("## main\n", limit), "## main\n(nothing changed, staged or untracked)");
+        let told = text(&format!("## {}\n", "long/".repeat(50)), limit);
+        assert!(told.starts_with("## long/") && told.contains("characters left out"), "{told}");
     }
 
     #[test]

@@ -17,9 +17,10 @@ use crate::waiting;
 /// the judge was asked often enough for this prompt or is failing.
 pub fn ask(desk: &mut Desk, listed: &Listed, window: &Window, transcript: &Transcript) {
     let name = &listed.name;
-    if desk.memory.run.is_looking(name) {
-        return; // It is going to look at what there is then.
+    if looking::is_under_way(&desk.memory.run, name, window) {
+        return;
     }
+    looking::stop(&mut desk.memory.run, name);
     let digest = window.evidence(&listed.shows).digest();
     if is_known(desk, listed, digest) && !activation::counts(listed) {
         return spare(desk, listed, window, "known: this evidence was judged before");
@@ -39,7 +40,7 @@ pub fn ask(desk: &mut Desk, listed: &Listed, window: &Window, transcript: &Trans
         return spare(desk, listed, window, reason);
     }
     if !window.is_whole(&listed.shows) {
-        return looking::begin(desk, name);
+        return looking::begin(desk, name, window);
     }
     let request = match request::question(desk, listed, window) {
         Ok(request) => request,

@@ -10,7 +10,7 @@ use chaperone_sdk::{
 use super::consequences::{self, Judged, Occasion};
 use super::moment::Moment;
 use super::request::{self, GATE_MS};
-use super::{activation, asking, ceiling_dialog};
+use super::{activation, asking, ceiling_dialog, looking};
 use crate::branch::{self, Ending};
 use crate::ceiling::{self, Passage};
 use crate::decision::{self, About};
@@ -53,7 +53,7 @@ pub fn start(cx: &mut Context, call: ToolCall) -> Gate {
 }
 
 /// Makes a monitor look at a call. Only one that may refuse it makes it wait.
-fn look(desk: &mut Desk, listed: &Listed, call: &ToolCall, window: &Window, transcript: &Transcript) {
+pub fn look(desk: &mut Desk, listed: &Listed, call: &ToolCall, window: &Window, transcript: &Transcript) {
     let name = &listed.name;
     let digest = window.evidence(&listed.shows).digest().about(call);
     if asking::is_known(desk, listed, digest) && !activation::counts(listed) {
@@ -67,9 +67,11 @@ fn look(desk: &mut Desk, listed: &Listed, call: &ToolCall, window: &Window, tran
         return tell_exhausted(desk, listed);
     }
     if !window.is_whole(&listed.shows) {
+        if !listed.blocks {
+            return looking::begin(desk, name, window);
+        }
         let id = git::look_up(desk.cx);
-        let (monitor, call, is_held) = (name.clone(), call.clone(), listed.blocks);
-        return desk.watch.sent(id, Errand::GateStatus { monitor, call, is_held });
+        return desk.watch.sent(id, Errand::GateStatus { monitor: name.clone(), call: call.clone() });
     }
     let request = match request::question(desk, listed, window) {
         Ok(request) => request,
@@ -90,7 +92,7 @@ fn look(desk: &mut Desk, listed: &Listed, call: &ToolCall, window: &Window, tran
     }
 }
 
-/// The state of the repository was looked up for the judge of a call.
+/// The state of the repository was looked up for the judge of a call that is held.
 pub fn looked_up(desk: &mut Desk, name: &str, call: ToolCall, outcome: Result<(), FileError>) {
     if let Some(listed) = desk.watch.roster.find(name).cloned() {
         let moment = Moment::now(desk.cx, std::slice::from_ref(&listed)).before(call.clone());
@@ -152,9 +154,15 @@ pub fn settle(desk: &mut Desk, call: &str) {
 pub fn time_is_up(desk: &mut Desk, id: RequestId) {
     let Some(Errand::GateLimit { call }) = desk.watch.errands.get(&id).cloned() else { return };
     for judge in judges_of(&desk.watch, &call) {
-        let Some(Errand::Gate { monitor, digest, entry, .. }) = desk.watch.errands.remove(&judge) else {
-            desk.cx.log(Level::Warn, "a call runs unjudged: the state of the repository was not found out in time");
-            continue;
+        let (monitor, digest, entry) = match desk.watch.errands.remove(&judge) {
+            Some(Errand::Gate { monitor, digest, entry, .. }) => (monitor, digest, entry),
+            Some(Errand::GateStatus { monitor, .. }) => {
+                let text =
+                    format!("[{monitor}] a call runs unjudged: the state of the repository was not found out in time");
+                desk.cx.log(Level::Warn, text);
+                continue;
+            }
+            _ => continue,
         };
         desk.cx.cancel(judge);
         let verdict = Verdict::unknown("the judge did not answer in time");
@@ -198,7 +206,7 @@ pub fn give_up(desk: &mut Desk, monitor: Option<&str>) {
     for (id, errand) in &desk.watch.errands {
         let (name, call) = match errand {
             Errand::Gate { monitor, call, .. } => (monitor, call),
-            Errand::GateStatus { monitor, call, .. } => (monitor, &call.id),
+            Errand::GateStatus { monitor, call } => (monitor, &call.id),
             _ => continue,
         };
         if monitor.is_none_or(|monitor| monitor == name) {
@@ -233,7 +241,7 @@ fn forget(desk: &mut Desk, judge: RequestId) {
 fn judges_of(watch: &Watch, call: &str) -> Vec<RequestId> {
     let is_about = |errand: &Errand| match errand {
         Errand::Gate { call: other, .. } => other == call,
-        Errand::GateStatus { call: other, is_held, .. } => *is_held && other.id == call,
+        Errand::GateStatus { call: other, .. } => other.id == call,
         _ => false,
     };
     watch.errands.iter().filter(|(_, errand)| is_about(errand)).map(|(id, _)| *id).collect()
