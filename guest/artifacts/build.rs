@@ -64,8 +64,12 @@ fn main() -> Result<()> {
             .and_then(|encoder| encoder.validate(true).encode())
             .with_context(|| format!("cannot make a component of {}", core.display()))?;
         let file = out.join(format!("{}.wasm", guest.constant.to_lowercase()));
+        let digest = blake3::hash(&component);
         fs::write(&file, component)?;
         writeln!(source, "/// {}\npub const {}: &[u8] = include_bytes!({file:?});", guest.docs, guest.constant)?;
+        if BUILTIN.iter().any(|builtin| builtin.constant == guest.constant) {
+            writeln!(source, "const {}_DIGEST: [u8; 32] = {:?};", guest.constant, digest.as_bytes())?;
+        }
         rebuild_when_sources_change(&core)?;
     }
     fs::write(out.join("components.rs"), source)?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chaperone::plugin::{Cache, LoadError, Plugin};
+use chaperone_tests::stage;
 use wit_component::{ComponentEncoder, StringEncoding, dummy_module, embed_component_metadata};
 use wit_parser::{ManglingAndAbi, Resolve, WorldId};
 
@@ -73,4 +74,12 @@ fn the_contract_is_compatible_with_its_last_release() {
     let remap = both.merge(new).unwrap();
     let new_world = remap.map_world(new_world, Default::default()).unwrap();
     wit_component::semver_check(both, old_world, new_world).unwrap();
+}
+
+#[test]
+fn the_digest_that_stands_in_the_program_is_that_of_the_component() {
+    for (name, loaded) in [("monitors", stage::monitors()), ("stop-guard", stage::stop_guard())] {
+        let builtin = chaperone_artifacts::builtin(name).unwrap();
+        assert_eq!(loaded.digest(), builtin.digest, "{name}");
+    }
 }

@@ -74,6 +74,36 @@ fn a_hook_that_hoards_memory_is_told_so() {
 }
 
 #[test]
+fn memory_that_was_given_back_is_used_again() {
+    assert_eq!(said(&command("churn")), "kept 20000");
+}
+
+#[test]
+fn nothing_that_a_hook_leaves_in_its_memory_is_seen_by_the_next() {
+    // Below and above what the pool keeps mapped of an instance, and then writes over instead of giving it back.
+    for pages in [4, 200].repeat(4) {
+        let smeared = said(&command(&format!("smear {pages}"))).to_owned();
+        let bytes: usize = smeared.split(' ').nth(1).unwrap().parse().unwrap();
+        let (image, grown) = (2048 * 8, pages * (64 << 10));
+        assert!(bytes > image + grown, "image, new pages and stack are stained: {smeared}");
+        assert_eq!(said(&command(&format!("sniff {pages}"))), "found 0 bytes");
+    }
+}
+
+/// The last that a command has shown.
+fn said(outcome: &Outcome) -> &str {
+    let effects = &outcome.result.as_ref().unwrap().effects;
+    effects
+        .iter()
+        .rev()
+        .find_map(|effect| match effect {
+            Effect::Notify { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .unwrap()
+}
+
+#[test]
 fn endless_recursion_ends() {
     assert!(matches!(cause("recurse"), Cause::Trapped(text) if text.contains("stack")));
 }

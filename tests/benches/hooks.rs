@@ -95,7 +95,7 @@ fn call(plugin: &Plugin, scene: &Scene) -> Outcome {
 
 fn warm_cache() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    Plugin::from_bytes(chaperone_artifacts::MONITORS, &Cache::Folder(folder.path().into())).unwrap();
+    load(&Cache::Folder(folder.path().into()));
     folder
 }
 
@@ -107,8 +107,14 @@ fn start_cold(cache: &Path) {
 /// What the started process does.
 fn first_hook(cache: &Path) {
     let cache = Cache::Folder(cache.into());
-    let plugin = Plugin::from_bytes(chaperone_artifacts::MONITORS, &cache).unwrap();
+    let plugin = load(&cache);
     black_box(plugin.call(&Limits::default(), nothing(), &Event::Describe).result.unwrap());
+}
+
+/// Loads the monitors as the program does.
+fn load(cache: &Cache) -> Plugin {
+    let builtin = chaperone_artifacts::builtin("monitors").unwrap();
+    Plugin::of_content(builtin.component, builtin.digest.into(), cache).unwrap()
 }
 
 /// An empty session.

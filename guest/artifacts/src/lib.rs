@@ -9,11 +9,21 @@ include!(concat!(env!("OUT_DIR"), "/components.rs"));
 /// The names of the built-in components.
 pub const NAMES: &[&str] = &["monitors", "stop-guard"];
 
+/// A built-in component. Its digest is part of the program, so that no start has to read the whole component.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin {
+    /// The component.
+    pub component: &'static [u8],
+    /// Its BLAKE3 hash.
+    pub digest: [u8; 32],
+}
+
 /// The built-in component of a name.
-pub fn builtin(name: &str) -> Option<&'static [u8]> {
-    match name {
-        "monitors" => Some(MONITORS),
-        "stop-guard" => Some(STOP_GUARD),
-        _ => None,
-    }
+pub fn builtin(name: &str) -> Option<Builtin> {
+    let (component, digest) = match name {
+        "monitors" => (MONITORS, MONITORS_DIGEST),
+        "stop-guard" => (STOP_GUARD, STOP_GUARD_DIGEST),
+        _ => return None,
+    };
+    Some(Builtin { component, digest })
 }

@@ -44,6 +44,8 @@ pub mod traces;
 pub mod component;
 #[cfg(not(target_family = "wasm"))]
 pub mod fake;
+#[cfg(all(target_family = "wasm", feature = "allocator"))]
+mod memory;
 
 pub use chaperone_contract::*;
 pub use context::Context;

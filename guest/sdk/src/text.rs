@@ -8,15 +8,18 @@ pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit {
         return text.into();
     }
-    let characters = text.chars().count();
+    // Most texts are ASCII, where nobody has to count: the judge is shown the same results at every hook.
+    let is_ascii = text.is_ascii();
+    let characters = if is_ascii { text.len() } else { text.chars().count() };
     if characters <= limit {
         return text.into();
     }
+    let start_of = |character: usize| match is_ascii {
+        true => character,
+        false => text.char_indices().nth(character).map_or(text.len(), |(at, _)| at),
+    };
     let tail = limit / 2;
-    let head_end = text.char_indices().nth(limit - tail).map_or(text.len(), |(at, _)| at);
-    let tail_start =
-        tail.checked_sub(1).and_then(|last| text.char_indices().nth_back(last)).map_or(text.len(), |(at, _)| at);
-    let (head, tail) = (&text[..head_end], &text[tail_start..]);
+    let (head, tail) = (&text[..start_of(limit - tail)], &text[start_of(characters - tail)..]);
     format!("{head}\n[… {} characters left out …]\n{tail}", characters - limit).into()
 }
 

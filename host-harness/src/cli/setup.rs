@@ -279,10 +279,10 @@ pub fn component(component: &config::Component) -> Result<Arc<Plugin>> {
     static COMPONENTS: LazyLock<Components> = LazyLock::new(|| Components::new(Cache::of_user()));
     Ok(match component {
         config::Component::Builtin(name) => {
-            let Some(bytes) = chaperone_artifacts::builtin(name) else {
+            let Some(builtin) = chaperone_artifacts::builtin(name) else {
                 bail!("there is no built-in component `{name}`; there is {}", chaperone_artifacts::NAMES.join(", "));
             };
-            COMPONENTS.from_bytes(bytes)?
+            COMPONENTS.of_content(builtin.component, builtin.digest.into())?
         }
         config::Component::File(path) => COMPONENTS.load(path).with_context(|| path.display().to_string())?,
     })

@@ -40,7 +40,14 @@ impl Components {
     /// # Errors
     /// As [`LoadError`] says.
     pub fn from_bytes(&self, bytes: &[u8]) -> Result<Arc<Plugin>, LoadError> {
-        let digest = blake3::hash(bytes);
+        self.of_content(bytes, blake3::hash(bytes))
+    }
+
+    /// As [`from_bytes`](Self::from_bytes), where the digest is known already; see [`Plugin::of_content`].
+    ///
+    /// # Errors
+    /// As [`LoadError`] says.
+    pub fn of_content(&self, bytes: &[u8], digest: Digest) -> Result<Arc<Plugin>, LoadError> {
         let place = self.place(digest);
         let mut component = lock(&place);
         if let Some(component) = &*component {

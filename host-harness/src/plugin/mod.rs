@@ -78,7 +78,12 @@ impl Plugin {
         Self::of_content(bytes, blake3::hash(bytes), cache)
     }
 
-    fn of_content(bytes: &[u8], digest: Digest, cache: &Cache) -> Result<Self, LoadError> {
+    /// Loads a component whose digest is known already. It has to be the right one, since the cache goes by it: where the
+    /// cache has compiled code, the component itself is not looked at.
+    ///
+    /// # Errors
+    /// As [`LoadError`] says.
+    pub fn of_content(bytes: &[u8], digest: Digest, cache: &Cache) -> Result<Self, LoadError> {
         let engine = Engine::shared().map_err(|error| LoadError::Engine(format!("{error:#}")))?;
         let component = cache.component(&engine, bytes, &digest)?;
         Self::link(engine, &component, digest)

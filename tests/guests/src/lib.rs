@@ -9,6 +9,9 @@ use chaperone_sdk::{
 };
 use serde::{Deserialize, Serialize};
 
+#[cfg(target_family = "wasm")]
+mod stain;
+
 /// The guest.
 pub struct Hostile;
 
@@ -131,6 +134,25 @@ impl Plugin for Hostile {
                     hoard.push(vec![1u8; 1 << 20]);
                     std::hint::black_box(&hoard);
                 }
+            }
+            "churn" => {
+                // Far more than it may have, but little of it at a time.
+                let mut kept = Vec::new();
+                for round in 0..200_usize {
+                    std::hint::black_box(vec![1u8; 2 << 20]);
+                    kept.extend(std::hint::black_box([round; 100]));
+                }
+                cx.notify(format!("kept {}", kept.len()), Tone::Normal);
+            }
+            #[cfg(target_family = "wasm")]
+            "smear" => {
+                let seen = stain::smear(number as usize);
+                cx.notify(format!("smeared {seen} bytes"), Tone::Normal);
+            }
+            #[cfg(target_family = "wasm")]
+            "sniff" => {
+                let seen = stain::sniff(number as usize);
+                cx.notify(format!("found {seen} bytes"), Tone::Normal);
             }
             "recurse" => {
                 std::hint::black_box(recurse(1));
