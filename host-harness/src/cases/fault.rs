@@ -2,7 +2,24 @@
 
 use std::fmt;
 
-/// Why a file of cases could not be used.
+/// Why a file of cases could not be used: at least one fault, in the order of their places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseErrors(pub Vec<CaseError>);
+
+impl std::error::Error for CaseErrors {}
+
+impl fmt::Display for CaseErrors {
+    /// A line for each.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "\n" };
+            write!(f, "{separator}{error}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A fault of a file of cases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseError {
     /// The file.

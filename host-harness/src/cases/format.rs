@@ -1,11 +1,13 @@
 //! The YAML of a file of cases.
 
+use std::collections::BTreeMap;
+
 use chaperone_contract::StopReason;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_saphyr::{Location, MessageFormatter as _, Spanned, UserMessageFormatter};
 
-use super::fault::{CaseError, Fault};
+use super::fault::{CaseError, CaseErrors, Fault};
 use super::{Case, Expect, transcript};
 
 /// What is wrong, and where.
@@ -89,8 +91,8 @@ struct Heading {
 /// Reads the cases of a file; `file` names it in errors.
 ///
 /// # Errors
-/// The first fault, with its place and its mend.
-pub fn parse(file: &str, text: &str) -> Result<Vec<Case>, CaseError> {
+/// All faults, each with its place and its mend; of what is no YAML or has a wrong key, the first alone.
+pub fn parse(file: &str, text: &str) -> Result<Vec<Case>, CaseErrors> {
     let at = |location: Location, case: Option<String>, fault| CaseError {
         file: file.to_owned(),
         line: location.line(),
@@ -101,26 +103,32 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Case>, CaseError> {
     let parsed: FileText = serde_saphyr::from_str(text).map_err(|error| {
         let fault = Fault::Yaml(UserMessageFormatter.format_message(error.without_snippet()).into_owned());
         let location = error.location().unwrap_or(Location::UNKNOWN);
-        at(location, name_of_case_at(text, location), fault)
+        CaseErrors(vec![at(location, name_of_case_at(text, location), fault)])
     })?;
-    let outside = |(location, fault)| at(location, None, fault);
-    let watcher = filled(parsed.watcher, "watcher").map_err(outside)?;
-    let rule = kebab(parsed.rule, "rule").map_err(outside)?;
+    let mut faults = Vec::new();
+    let mut of_file = |read: Fallible<String>| {
+        let keep = |(location, fault)| faults.push(at(location, None, fault));
+        read.map_err(keep).unwrap_or_default()
+    };
+    let watcher = of_file(filled(parsed.watcher, "watcher"));
+    let rule = of_file(kebab(parsed.rule, "rule"));
     if parsed.cases.is_empty() {
-        return Err(at(Location::UNKNOWN, None, Fault::NoCases));
+        faults.push(at(Location::UNKNOWN, None, Fault::NoCases));
     }
-    let mut cases: Vec<(Case, u64)> = Vec::with_capacity(parsed.cases.len());
+    let mut cases: Vec<Case> = Vec::with_capacity(parsed.cases.len());
+    let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     for Spanned { value, referenced, .. } in parsed.cases {
-        let (name, place) = (value.name.value.clone(), value.name.referenced);
-        let inside = |(location, fault)| at(location, Some(name.clone()), fault);
-        if let Some((_, line)) = cases.iter().find(|(case, _)| case.name == name) {
-            return Err(inside((place, Fault::Twice(name.clone(), *line))));
+        let (name, place, line) = (value.name.value.clone(), value.name.referenced, referenced.line());
+        match lines.get(&name) {
+            Some(first) => faults.push(at(place, Some(name.clone()), Fault::Twice(name.clone(), *first))),
+            None => _ = lines.insert(name.clone(), line),
         }
-        let case = case_of(value, &watcher, &rule).map_err(inside)?;
-        let line = referenced.line();
-        cases.push((Case { place: format!("{file}:{line}"), ..case }, line));
+        match case_of(value, &watcher, &rule) {
+            Ok(case) => cases.push(Case { place: format!("{file}:{line}"), ..case }),
+            Err((location, fault)) => faults.push(at(location, Some(name), fault)),
+        }
     }
-    Ok(cases.into_iter().map(|(case, _)| case).collect())
+    if faults.is_empty() { Ok(cases) } else { Err(CaseErrors(faults)) }
 }
 
 fn case_of(text: CaseText, watcher: &str, rule: &str) -> Fallible<Case> {

@@ -12,9 +12,11 @@ mod transcript;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+
 use chaperone_contract::Verdict;
 
-pub use fault::{CaseError, Fault};
+pub use fault::{CaseError, CaseErrors, Fault};
 pub use format::parse;
 
 use crate::session::{self, BranchEntry, TimedStep};
@@ -79,6 +81,26 @@ pub enum Said {
     Unknown,
     /// Nothing: it saw no reason to judge.
     NotAsked,
+}
+
+impl fmt::Display for Expect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Clean => "clean",
+            Self::Flag => "flag",
+        })
+    }
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Clean => "clean",
+            Self::Flag => "flag",
+            Self::Unknown => "unknown",
+            Self::NotAsked => "nothing",
+        })
+    }
 }
 
 impl From<Verdict> for Said {

@@ -1,10 +1,12 @@
 //! The command line of the `chaperone` program.
 
+mod cases;
 mod diff;
 mod eval;
 mod focus;
 mod hook;
 mod json;
+mod last_word;
 mod monitors;
 mod remember;
 mod replay;

@@ -2,15 +2,17 @@
 
 use std::io::{self, Write};
 
-use chaperone_contract::EntryBody;
+use chaperone_contract::{Effect, EntryBody};
 use clap::ValueEnum;
 
+use super::last_word::LastWord;
 use super::summary::{self, Summary};
 use super::timeline::Timeline;
 use super::{focus, json};
 use crate::drive::{HookRun, Note, Observer};
 use crate::files::Change;
 use crate::session::{Step, TimedStep};
+use crate::transaction::Committed;
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -35,6 +37,20 @@ pub struct Report<'out> {
 struct Focus {
     monitor: String,
     share: Share,
+    last: LastWord,
+    /// The texts of its questions.
+    asked: Vec<String>,
+}
+
+impl Focus {
+    fn hear(&mut self, part: &Committed) {
+        for effect in &part.effects {
+            self.last.hear(&self.monitor, effect);
+            if let Effect::Complete(call) = effect {
+                self.asked.extend(call.request.messages.iter().map(|message| message.text.clone()));
+            }
+        }
+    }
 }
 
 /// What the monitor has of the latest hook.
@@ -65,7 +81,27 @@ impl<'out> Report<'out> {
 
     /// Tells and counts only what one monitor does, below what the user says.
     pub fn about(self, monitor: &str) -> Self {
-        Self { focus: Some(Focus { monitor: monitor.into(), share: Share::Nothing }), ..self }
+        let focus =
+            Focus { monitor: monitor.into(), share: Share::Nothing, last: LastWord::NONE, asked: Vec::new() };
+        Self { focus: Some(focus), ..self }
+    }
+
+    /// Shows each question to a model in full, where the output is for people.
+    pub fn with_questions(mut self) -> Self {
+        if let Form::Text(timeline) = &mut self.form {
+            timeline.shows_questions = true;
+        }
+        self
+    }
+
+    /// What the monitor that this is about said last.
+    pub fn last_word(&self) -> &LastWord {
+        self.focus.as_ref().map_or(&LastWord::NONE, |focus| &focus.last)
+    }
+
+    /// Whether its judge was shown this text.
+    pub fn has_shown(&self, text: &str) -> bool {
+        self.focus.iter().flat_map(|focus| &focus.asked).any(|asked| asked.contains(text))
     }
 
     /// Another session begins.
@@ -132,14 +168,15 @@ impl Observer for Report<'_> {
     fn hook(&mut self, run: &HookRun<'_>) {
         let narrowed;
         let run = match (&mut self.focus, run.result) {
-            (Some(Focus { monitor, share }), Ok(committed)) => {
-                let part = focus::narrow(committed, monitor);
-                *share = match &part {
+            (Some(focus), Ok(committed)) => {
+                let part = focus::narrow(committed, &focus.monitor);
+                focus.share = match &part {
                     None => Share::Nothing,
-                    Some(part) if focus::is_judged(part, monitor) => Share::Judgement,
+                    Some(part) if focus::is_judged(part, &focus.monitor) => Share::Judgement,
                     Some(_) => Share::Something,
                 };
                 let Some(part) = part else { return };
+                focus.hear(&part);
                 narrowed = Ok(part);
                 &HookRun { result: &narrowed, ..*run }
             }

@@ -214,6 +214,9 @@ pub fn storage(writes: bool) -> Result<Storage> {
     })
 }
 
+/// Why the state of the repository of a recorded session cannot be told.
+const RECORDED: &str = "the session was recorded, and the repository has changed since";
+
 /// What of the machine can be granted.
 pub struct Ground<'g> {
     /// The root of the project.
@@ -239,8 +242,7 @@ impl<'g> Ground<'g> {
 
     /// Of a session that is over: its files are as good as any, but the repository has moved on.
     pub fn recorded(project: &'g Project, storage: Storage) -> Self {
-        let reason = "the session was recorded, and the repository has changed since".into();
-        Self { repository: Repository::OutOfReach(reason), ..Self::live(project, storage) }
+        Self { repository: Repository::OutOfReach(RECORDED.into()), ..Self::live(project, storage) }
     }
 }
 

@@ -26,11 +26,13 @@ const LINES: usize = 10;
 pub struct Timeline {
     /// Whether files are written; else their changes are shown as diffs.
     writes: bool,
+    /// Whether questions to models are shown, in full.
+    pub shows_questions: bool,
 }
 
 impl Timeline {
     pub fn new(writes: bool) -> Self {
-        Self { writes }
+        Self { writes, shows_questions: false }
     }
 
     pub fn session(&mut self, out: &mut dyn Write, title: &str, subtitle: &str) -> io::Result<()> {
@@ -135,6 +137,7 @@ impl Timeline {
                 note(out, style::ERROR, "■", &format!("{text}\n{reason}"))
             }
             Effect::Release { refusal: None, .. } => Ok(()),
+            Effect::Complete(call) if self.shows_questions => question(out, &call.request),
             Effect::Log { level: Level::Warn | Level::Error, message } => {
                 note(out, style::WARNING, "!", &format!("{plugin}: {message}"))
             }
@@ -213,6 +216,23 @@ fn said(out: &mut dyn Write, time: &str, style: anstyle::Style, who: &str, text:
         0 => Ok(()),
         more => writeln!(out, "{INDENT}{muted}… {more} more lines{reset}"),
     }
+}
+
+/// A question to a model, word for word.
+fn question(out: &mut dyn Write, request: &CompletionRequest) -> io::Result<()> {
+    let (muted, reset) = (style::MUTED, style::RESET);
+    let system = request.system.iter().map(|text| ("system", text));
+    let messages = request.messages.iter().map(|message| match message.role {
+        Role::User => ("user", &message.text),
+        Role::Assistant => ("assistant", &message.text),
+    });
+    for (part, text) in system.chain(messages) {
+        writeln!(out, "{INDENT}{muted}? {} is asked, {part}:{reset}", style::plain(&request.label))?;
+        for line in style::plain(text).lines() {
+            writeln!(out, "{INDENT}{muted}│{reset} {line}")?;
+        }
+    }
+    Ok(())
 }
 
 fn note(out: &mut dyn Write, style: anstyle::Style, sign: &str, text: &str) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! A recorded session and the plugins that watch it.
+//! A session that is over, recorded or made up, and the plugins that watch it.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use chaperone_contract::{Event, Mode, ModelId};
+use chaperone_contract::{Event, Mode, ModelId, Timestamp};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::Report;
 use super::{setup, style};
+use crate::cases::Case;
 use crate::drive::{Memory, Running, Session, Setup};
 use crate::llm::Provider;
 use crate::project::Project;
@@ -20,11 +21,15 @@ use crate::session::{self, Leaf, ReadError, Recorded, Step, TimedStep};
 /// Sessions with more steps than this get a progress bar.
 const LONG: usize = 2_000;
 
-/// One branch of a recorded session.
+/// One branch of a session, as a host meets it.
 pub struct Watched {
-    /// The file's name.
+    /// The file's name, with that of the case.
     pub title: String,
-    recorded: Recorded,
+    /// The session's.
+    id: String,
+    begin: Timestamp,
+    /// Where it was recorded, or what it is for.
+    origin: String,
     entries: usize,
     steps: Vec<TimedStep>,
 }
@@ -40,14 +45,31 @@ impl Watched {
             let told = format!("{}: {}", path.display(), recorded.report);
             anstream::eprintln!("{warning}warning:{reset} {}", style::plain(&told));
         }
-        let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { title, entries: branch.len(), steps: session::steps(&branch), recorded })
+        let (entries, steps) = (branch.len(), session::steps(&branch));
+        let Recorded { id, cwd, created, .. } = recorded;
+        Ok(Self { title: name(path), id, begin: created.unwrap_or(0), origin: cwd, entries, steps })
+    }
+
+    /// The transcript of a case, as `chaperone eval` takes it through a watcher.
+    pub fn of_case(path: &Path, case: &Case) -> Self {
+        Self {
+            title: format!("{}: {}", name(path), case.id()),
+            id: case.id(),
+            begin: case.branch.first().map_or(0, |first| first.entry.timestamp),
+            origin: format!("a case of `{}`", case.watcher),
+            entries: case.branch.len(),
+            steps: case.steps(),
+        }
     }
 
     /// What there is to say about it beside its name.
     pub fn subtitle(&self, provider: &dyn Provider) -> String {
-        format!("{} entries, {}, judged by `{}`", self.entries, self.recorded.cwd, provider.name())
+        format!("{} entries, {}, judged by `{}`", self.entries, self.origin, provider.name())
     }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 fn with_mend(error: ReadError) -> anyhow::Error {
@@ -84,8 +106,7 @@ pub fn watch(watched: &Watched, watch: Watch<'_>, report: &mut Report<'_>) -> Re
 
 async fn follow(watched: &Watched, watch: Watch<'_>, report: &mut Report<'_>) -> Result<Option<Recorder>> {
     let Watch { project, plugins, provider, judge, commands, memory, recorder } = watch;
-    let Recorded { id, created, .. } = &watched.recorded;
-    let snapshot = setup::snapshot(id, project, Mode::Interactive, created.unwrap_or(0));
+    let snapshot = setup::snapshot(&watched.id, project, Mode::Interactive, watched.begin);
     let setup = Setup { judge, memory, recorder, ..Setup::new(snapshot, plugins, provider) };
     let mut session = Session::new(setup, report)?;
     let progress = progress(watched.steps.len());

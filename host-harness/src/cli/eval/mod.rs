@@ -7,18 +7,18 @@ mod statistics;
 mod stop_guard;
 mod trial;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::Format;
-use super::{Status, setup, style};
-use crate::cases::{self, Case};
+use super::{Status, cases, setup, style};
+use crate::cases::Case;
 use crate::config::{BUILTINS, Config};
 use monitors::Shelf;
 use score::{Report, Tried};
@@ -132,19 +132,7 @@ fn config(arguments: &Arguments) -> Result<Config> {
 fn read(arguments: &Arguments) -> Result<Vec<Case>> {
     let of_plugin = [Path::new(CASES).join(&arguments.plugin)];
     let paths = if arguments.cases.is_empty() { &of_plugin[..] } else { &arguments.cases };
-    let mut cases: Vec<Case> = Vec::new();
-    for path in paths {
-        for file in files_at(path)? {
-            let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-            cases.extend(cases::parse(&file.display().to_string(), &text)?);
-        }
-    }
-    let mut known: BTreeMap<String, &str> = BTreeMap::new();
-    for case in &cases {
-        if let Some(first) = known.insert(case.id(), &case.place) {
-            bail!("{}: `{}` is there already, at {first}; give one of the cases another name", case.place, case.id());
-        }
-    }
+    let cases = cases::read(paths)?;
     // Of monitors, the files tell who there is. Nothing would ever be heard of another watcher, which counts as clean.
     let is_foreign = |case: &&Case| arguments.plugin != MONITORS && case.watcher != arguments.plugin;
     if let Some(Case { place, watcher, .. }) = cases.iter().find(is_foreign) {
@@ -154,23 +142,6 @@ fn read(arguments: &Arguments) -> Result<Vec<Case>> {
         );
     }
     Ok(cases)
-}
-
-/// The file, or the files of the folder, sorted.
-fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
-    let mend = "name files or folders of cases with --cases";
-    if path.is_file() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let entries =
-        std::fs::read_dir(path).map_err(|error| anyhow!("no cases at {}: {error}; {mend}", path.display()))?;
-    let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
-    if files.is_empty() {
-        bail!("there is no file of cases (*.yaml) in {}; {mend}", path.display());
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// The cases that are meant.

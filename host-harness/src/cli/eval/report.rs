@@ -99,13 +99,13 @@ fn cases_with(
     writeln!(out, "\n{HEADING}{title}{RESET}")?;
     for result in meant {
         let CaseResult { case, language, expect, why, place, .. } = result;
-        let (style, expected) = match expect {
-            Expect::Clean => (style::ADDED, "clean"),
-            Expect::Flag => (style::ERROR, "flag"),
+        let style = match expect {
+            Expect::Clean => style::ADDED,
+            Expect::Flag => style::ERROR,
         };
         writeln!(
             out,
-            "  {HEADING}{case}{RESET} ({language})  expected {style}{expected}{RESET}, said {}",
+            "  {HEADING}{case}{RESET} ({language})  expected {style}{expect}{RESET}, said {}",
             all_said(result)
         )?;
         writeln!(out, "    {MUTED}case:  {} ({}){RESET}", style::plain(why), style::plain(place))?;
@@ -129,19 +129,10 @@ fn all_said(result: &CaseResult) -> String {
     }
     let several = result.trials.len() > 1;
     let one = |(said, times): (Said, usize)| match several {
-        true => format!("{} ({times} of {})", word(said), result.trials.len()),
-        false => word(said).to_owned(),
+        true => format!("{said} ({times} of {})", result.trials.len()),
+        false => said.to_string(),
     };
     times.into_iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-fn word(said: Said) -> &'static str {
-    match said {
-        Said::Clean => "clean",
-        Said::Flag => "flag",
-        Said::Unknown => "unknown",
-        Said::NotAsked => "nothing",
-    }
 }
 
 fn cost(report: &Report, out: &mut dyn Write) -> io::Result<()> {

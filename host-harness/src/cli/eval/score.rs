@@ -173,7 +173,7 @@ impl Score {
         for Tried { case, trials } in tried {
             score.cases += 1;
             for trial in trials {
-                score.matrix.count(case.expect, trial.said);
+                score.matrix.count(case.expect, trial.last.said);
                 score.false_steers += u64::from(trial.steered && case.expect == Expect::Clean);
             }
         }
@@ -191,7 +191,7 @@ impl Cost {
     fn of<'t>(trials: impl Iterator<Item = &'t Trial>) -> Self {
         let mut cost = Self::default();
         for trial in trials {
-            cost.saved_calls += u64::from(trial.saved);
+            cost.saved_calls += u64::from(trial.last.saved);
             for call in &trial.calls {
                 cost.calls += 1;
                 cost.failed_calls += u64::from(!call.ok);
@@ -210,9 +210,9 @@ impl Cost {
 impl CaseResult {
     fn of(Tried { case, trials }: &Tried<'_>) -> Self {
         let result = |trial: &Trial| TrialResult {
-            said: trial.said,
-            right: case.expect.is_met_by(trial.said),
-            reason: trial.reason.clone(),
+            said: trial.last.said,
+            right: case.expect.is_met_by(trial.last.said),
+            reason: trial.last.reason.clone(),
             steered: trial.steered,
             calls: trial.calls.len() as u64,
             took_ms: trial.calls.iter().map(|call| call.took).sum::<Duration>().as_secs_f64() * 1000.0,
@@ -240,6 +240,7 @@ mod tests {
 
     use super::*;
     use crate::cli::eval::trial::CallSeen;
+    use crate::cli::last_word::LastWord;
 
     fn case(rule: &str, name: &str, language: &str, expect: Expect) -> Case {
         Case {
@@ -264,9 +265,7 @@ mod tests {
             ok,
         };
         Trial {
-            said,
-            reason: None,
-            saved: calls.is_empty() && said == Said::Clean,
+            last: LastWord { said, reason: None, saved: calls.is_empty() && said == Said::Clean },
             steered,
             calls: calls.iter().map(call).collect(),
             failures: Vec::new(),
@@ -325,9 +324,10 @@ mod tests {
     fn figures_without_one_judgement_say_nothing_and_the_first_cause_is_kept() {
         let a = case("r", "a", "en", Expect::Clean);
         let of = |said: &[Said], ok| {
-            let failed = |said: &Said| Trial {
-                reason: (*said == Said::Unknown).then(|| "nonsense".to_owned()),
-                ..trial(*said, false, &[(1, ok)])
+            let failed = |said: &Said| {
+                let mut trial = trial(*said, false, &[(1, ok)]);
+                trial.last.reason = (*said == Said::Unknown).then(|| "nonsense".to_owned());
+                trial
             };
             report(&[Tried { case: &a, trials: said.iter().map(failed).collect() }]).void()
         };

@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use chaperone_contract::{Effect, Event, Location, Mode, ModelId, Snapshot, Timestamp, Usage};
 
-use crate::cases::{Case, Said};
+use crate::cases::Case;
+use crate::cli::cases::repository;
+use crate::cli::last_word::LastWord;
 use crate::cli::setup::{self, Ground};
 use crate::config;
 use crate::drive::{HookRun, Note, Observer, Session, Setup};
@@ -41,11 +43,7 @@ pub struct File {
 #[derive(Debug)]
 pub struct Trial {
     /// What the watcher said last.
-    pub said: Said,
-    /// The reason that it gave, or for which it was not asked.
-    pub reason: Option<String>,
-    /// It judged without asking a model.
-    pub saved: bool,
+    pub last: LastWord,
     /// A message was put before the agent.
     pub steered: bool,
     /// The calls of models.
@@ -68,13 +66,9 @@ impl Bench<'_> {
     /// # Errors
     /// Where the files cannot be put there, or no plugin has the case's command.
     pub async fn run(&self, case: &Case, files: &[File]) -> Result<Trial> {
-        let repository = match &case.git_status {
-            Some(said) => Repository::Said(said.clone()),
-            None => Repository::OutOfReach("the case has no `git_status`".into()),
-        };
         let begin = case.branch.first().map_or(0, |first| first.entry.timestamp);
         let mut seen = Seen::of(&case.watcher);
-        let mut session = self.open(case.id(), begin, files, repository, &mut seen)?;
+        let mut session = self.open(case.id(), begin, files, repository(case), &mut seen)?;
         for step in &case.steps() {
             // The session's end comes after the command, which the user ran before it.
             if matches!(&step.step, Step::Event(Event::SessionEnd))
@@ -129,14 +123,7 @@ struct Seen<'w> {
 
 impl<'w> Seen<'w> {
     fn of(watcher: &'w str) -> Self {
-        let trial = Trial {
-            said: Said::NotAsked,
-            reason: None,
-            saved: false,
-            steered: false,
-            calls: Vec::new(),
-            failures: Vec::new(),
-        };
+        let trial = Trial { last: LastWord::NONE, steered: false, calls: Vec::new(), failures: Vec::new() };
         Self { watcher, trial }
     }
 }
@@ -148,18 +135,8 @@ impl Observer for Seen<'_> {
             Err(failure) => return self.trial.failures.push(format!("{}: {failure}", run.event.name())),
         };
         for effect in &committed.effects {
-            match effect {
-                Effect::Judged(judgement) if judgement.watcher == self.watcher => {
-                    self.trial.said = judgement.verdict.into();
-                    self.trial.reason = judgement.description.clone();
-                    self.trial.saved = judgement.request.is_none() && self.trial.said != Said::Unknown;
-                }
-                Effect::Spared(sparing) if sparing.watcher == self.watcher && self.trial.said == Said::NotAsked => {
-                    self.trial.reason = Some(sparing.reason.clone());
-                }
-                Effect::Inject(_) => self.trial.steered = true,
-                _ => {}
-            }
+            self.trial.last.hear(self.watcher, effect);
+            self.trial.steered |= matches!(effect, Effect::Inject(_));
         }
     }
 
@@ -174,15 +151,10 @@ impl Observer for Seen<'_> {
 
 #[cfg(test)]
 mod tests {
-    use chaperone_contract::{Delivery, Injection, Judgement, Reply, Verdict};
+    use chaperone_contract::{Delivery, Injection, Reply};
 
     use super::*;
     use crate::transaction::{Cause, Committed, Failure};
-
-    fn judged(watcher: &str, verdict: Verdict, request: Option<u64>) -> Effect {
-        let description = Some(format!("{verdict:?}"));
-        Effect::Judged(Judgement { watcher: watcher.into(), verdict, description, request, entry: None })
-    }
 
     /// What is seen of hooks with these effects.
     fn seen(hooks: impl IntoIterator<Item = Effect>) -> Trial {
@@ -196,25 +168,6 @@ mod tests {
 
     fn hook(result: &Result<Committed, Failure>) -> HookRun<'_> {
         HookRun { plugin: "monitors", event: &Event::AgentEnd, entry: None, result, took: Duration::ZERO }
-    }
-
-    #[test]
-    fn the_last_word_of_the_watcher_counts_and_nobody_elses() {
-        let trial = seen([
-            judged("hedge", Verdict::Flag, Some(1)),
-            judged("hedge", Verdict::Clean, Some(2)),
-            judged("fragility", Verdict::New, Some(3)),
-        ]);
-        assert_eq!((trial.said, trial.reason.as_deref(), trial.saved), (Said::Clean, Some("Clean"), false));
-        assert_eq!(seen([judged("fragility", Verdict::New, Some(3))]).said, Said::NotAsked);
-    }
-
-    #[test]
-    fn a_judgement_without_a_call_has_saved_one_unless_it_is_none() {
-        assert!(seen([judged("hedge", Verdict::Flag, None)]).saved);
-        assert!(!seen([judged("hedge", Verdict::Unknown, None)]).saved);
-        assert!(!seen([judged("hedge", Verdict::Clean, None), judged("hedge", Verdict::Clean, Some(1))]).saved);
-        assert!(!seen([]).saved);
     }
 
     #[test]
