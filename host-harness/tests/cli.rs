@@ -12,6 +12,8 @@ mod hook;
 mod judge_cases;
 #[path = "cli/monitor_cases.rs"]
 mod monitor_cases;
+#[path = "cli/monitor_test.rs"]
+mod monitor_test;
 #[path = "cli/monitors.rs"]
 mod monitors;
 #[path = "cli/output.rs"]

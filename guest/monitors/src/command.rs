@@ -49,7 +49,7 @@ pub fn run(desk: &mut Desk, arguments: &str) {
         }
         Ok(Command::ListTrust) => consent::list(desk),
         Ok(Command::Trust(name)) => consent::trust(desk, name.as_deref()),
-        Ok(Command::Untrust(name)) => consent::untrust(desk, &name),
+        Ok(Command::Untrust(name)) => consent::untrust(desk, name.as_deref()),
         Ok(Command::On) => {
             desk.watch.off = false;
             desk.cx.notify("Monitors enabled", Tone::Normal);

@@ -130,8 +130,9 @@ pub fn trust(desk: &mut Desk, name: Option<&str>) {
     desk.cx.notify(format!("Trusted: {}", names.join(", ")), Tone::Success);
 }
 
-/// `/monitors untrust <name>`
-pub fn untrust(desk: &mut Desk, name: &str) {
+/// `/monitors untrust <name>`, or all.
+pub fn untrust(desk: &mut Desk, name: Option<&str>) {
+    let Some(name) = name else { return untrust_all(desk) };
     let is_of_project = desk.watch.roster.untrusted.iter().any(|monitor| monitor.name == name)
         || desk.watch.roster.find(name).is_some_and(|listed| listed.trust != Standing::Own);
     if !is_of_project {
@@ -140,6 +141,18 @@ pub fn untrust(desk: &mut Desk, name: &str) {
     say(desk, Words::from([(name.to_owned(), Word::Withdrawn)]));
     desk.drop_steers(Some(name));
     desk.cx.notify(format!("[{name}] is no longer trusted, and inactive"), Tone::Normal);
+}
+
+fn untrust_all(desk: &mut Desk) {
+    let roster = &desk.watch.roster;
+    let trusted = roster.monitors.iter().filter(|listed| matches!(listed.trust, Standing::Trusted(_)));
+    let names: Vec<String> = trusted.map(|listed| listed.name.clone()).collect();
+    if names.is_empty() {
+        return desk.cx.notify("No monitor of this project is trusted.", Tone::Normal);
+    }
+    say(desk, names.iter().map(|name| (name.clone(), Word::Withdrawn)).collect());
+    names.iter().for_each(|name| desk.drop_steers(Some(name)));
+    desk.cx.notify(format!("No longer trusted, and inactive: {}", names.join(", ")), Tone::Normal);
 }
 
 /// Whether a monitor is trusted as its files are now: then it stays so when the user, or what he allowed, changes them.

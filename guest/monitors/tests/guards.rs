@@ -255,8 +255,14 @@ fn a_guard_that_has_looked_often_enough_says_so_once() {
     judge(&mut host, &["FLAG:x"]);
     assert_eq!(host.tool_start(push("2")), Gate::Allow);
     assert_eq!(host.tool_start(push("3")), Gate::Allow);
-    let told = notes(&host).iter().filter(|note| note.contains("run unjudged")).count();
-    assert_eq!(told, 1);
+    let told: Vec<&str> = notes(&host).into_iter().filter(|note| note.contains("run unjudged")).collect();
+    assert_eq!(told, ["[g] has looked once since your message; further tool calls run unjudged"]);
+    let spared = host.effects().iter().filter_map(|effect| match effect {
+        Effect::Spared(sparing) => Some(sparing.reason.as_str()),
+        _ => None,
+    });
+    let limit = "limit: the judge was asked often enough for this message of the user";
+    assert_eq!(spared.collect::<Vec<_>>(), [limit; 2], "the host counts each call that was not judged");
 }
 
 #[test]

@@ -108,7 +108,12 @@ fn d15_undo_takes_the_latest_one_out_and_it_is_not_learned_again() {
     host.take_effects();
     assert_eq!(monitors(&mut host, "m patterns undo"), "[m] Pattern taken out again: Says sorry");
     host.take_effects();
-    assert_eq!(monitors(&mut host, "m patterns undo"), "[m] No pattern was learned");
+    assert_eq!(
+        monitors(&mut host, "m patterns undo"),
+        "[m] No pattern was learned. To allow a rejected one again, remove its entry from project:monitors/m.proposed.json"
+    );
+    let mut unlearned = host_with(json!({}));
+    assert_eq!(monitors(&mut unlearned, "m patterns undo"), "[m] No pattern was learned");
 }
 
 #[test]

@@ -108,6 +108,18 @@ fn the_command_lists_trusts_and_withdraws() {
 }
 
 #[test]
+fn trust_in_all_monitors_of_the_project_is_withdrawn_at_once() {
+    let mut host = cloned();
+    start(&mut host);
+    assert_eq!(monitors(&mut host, "untrust all"), "No monitor of this project is trusted.");
+    monitors(&mut host, "trust all");
+    assert!(is_judged(&mut host));
+    assert_eq!(monitors(&mut host, "untrust all"), "No longer trusted, and inactive: m");
+    assert!(!is_judged(&mut host));
+    assert_eq!(monitors(&mut host, "untrust"), "Usage: /monitors untrust <name>|all");
+}
+
+#[test]
 fn changed_content_makes_it_inactive_again_with_a_note_that_says_what_changed() {
     let changes: [(&str, String, &str); 3] = [
         ("m.patterns.json", r#"[{"id":"p","description":"other"}]"#.into(), "its patterns"),

@@ -226,6 +226,18 @@ fn a_fault_outside_of_the_transcripts_names_its_place_too() {
 }
 
 #[test]
+fn all_faults_are_told_that_can_be() {
+    let two = file(REST) + &file("      - user: a\n").split_once("cases:\n").unwrap().1.replace("a-case", "b-case");
+    let text = two.replace("watcher: hedge", "watcher: ''").replacen("language: en", "language: english", 1);
+    let error = error(&text);
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines.len(), 3, "{error}");
+    for (line, begin) in lines.iter().zip(["c.yaml:1:10: `watcher` ", "c.yaml:5:15: case `a-case`: ", "c.yaml:16:9: case `b-case`: "]) {
+        assert!(line.starts_with(begin), "{error}");
+    }
+}
+
+#[test]
 fn the_last_case_before_a_fault_is_the_one_that_is_named() {
     let second = file(REST).split_once("cases:\n").unwrap().1.replace("a-case", "b-case").replace("why", "whyever");
     let error = error(&(file(REST) + &second));

@@ -1,6 +1,6 @@
 //! What one watcher said last.
 
-use chaperone_contract::Effect;
+use chaperone_contract::{Effect, Level};
 
 use crate::cases::Said;
 
@@ -33,6 +33,11 @@ impl LastWord {
             }
             Effect::Spared(sparing) if sparing.watcher == watcher && self.said == Said::NotAsked => {
                 self.reason = Some(sparing.reason.clone());
+            }
+            // A look that came to nothing, such as one without patterns.
+            Effect::Log { level: Level::Warn, message } if self.said == Said::NotAsked => {
+                let own = message.strip_prefix(&format!("[{watcher}] "));
+                self.reason = own.map(str::to_owned).or(self.reason.take());
             }
             _ => {}
         }
@@ -82,6 +87,9 @@ mod tests {
         let last = heard([spared.clone()]);
         assert_eq!((last.said, last.reason.as_deref()), (Said::NotAsked, Some("exempt: x")));
         assert!(!last.has_never_looked());
+        let log = |message: &str| Effect::Log { level: Level::Warn, message: message.into() };
+        let last = heard([log("[hedge] is not judged: no patterns"), log("[other] is not judged: x")]);
+        assert_eq!(last.reason.as_deref(), Some("is not judged: no patterns"));
         let judged_before = heard([judged("hedge", Verdict::Flag, Some(1)), spared]);
         assert_eq!(judged_before.reason.as_deref(), Some("Flag"));
     }

@@ -91,7 +91,8 @@ impl Timeline {
                     let call_id = call.id.clone();
                     self.effect(out, run.plugin, &Effect::Release { call_id, refusal: Some(reason.clone()) })?;
                 }
-                effects.iter().try_for_each(|effect| self.effect(out, run.plugin, effect))?;
+                let mut told = effects.iter().filter(|effect| !is_told_twice(effect, effects));
+                told.try_for_each(|effect| self.effect(out, run.plugin, effect))?;
                 untold_notices(effects).try_for_each(|notice| shown(out, notice))
             }
             Err(failure) => {
@@ -133,7 +134,7 @@ impl Timeline {
             Effect::Abort => note(out, style::ERROR, "■", "stops the agent"),
             // A recorded call has run long ago.
             Effect::Release { call_id, refusal: Some(reason) } => {
-                let text = format!("would have refused the tool call {call_id}, which ran when this was recorded:");
+                let text = format!("would have refused the tool call {call_id}, which has run:");
                 note(out, style::ERROR, "■", &format!("{text}\n{reason}"))
             }
             Effect::Release { refusal: None, .. } => Ok(()),
@@ -184,6 +185,21 @@ impl Timeline {
             // The effect that decided has been shown.
             Note::Answered { .. } | Note::Decided { .. } => Ok(()),
         }
+    }
+}
+
+/// Whether another effect of the hook says the same: a note to the user what stands in the log, a judgement that did not
+/// come about why.
+fn is_told_twice(effect: &Effect, all: &[Effect]) -> bool {
+    match effect {
+        Effect::Log { message, .. } => all.iter().any(|it| matches!(it, Effect::Notify { text, .. } if text == message)),
+        Effect::Notify { text, .. } => all.iter().any(|it| {
+            let Effect::Judged(Judgement { verdict: Verdict::Unknown, description: Some(reason), .. }) = it else {
+                return false;
+            };
+            text.ends_with(reason)
+        }),
+        _ => false,
     }
 }
 
@@ -304,6 +320,21 @@ mod tests {
         let notify = Effect::Notify { text: "a".into(), tone: Tone::Normal };
         assert_eq!(untold_notices(&[Effect::Show(notice.clone())]).collect::<Vec<_>>(), [&notice]);
         assert_eq!(untold_notices(&[notify, Effect::Show(notice)]).count(), 0);
+    }
+
+    #[test]
+    fn what_is_noted_and_logged_or_judged_and_noted_is_told_once() {
+        let notify = |text: &str| Effect::Notify { text: text.into(), tone: Tone::Error };
+        let log = |text: &str| Effect::Log { level: Level::Error, message: text.into() };
+        let judged = |verdict| {
+            let (watcher, description) = ("hedge".into(), Some("timed out".into()));
+            Effect::Judged(Judgement { watcher, verdict, description, request: Some(1), entry: None })
+        };
+        let kept = |effects: &[Effect]| effects.iter().filter(|effect| !is_told_twice(effect, effects)).count();
+        assert_eq!(kept(&[log("not recorded"), notify("not recorded")]), 1);
+        assert_eq!(kept(&[log("not recorded"), notify("not learned")]), 2);
+        assert_eq!(kept(&[judged(Verdict::Unknown), notify("[hedge] No verdict: timed out")]), 1);
+        assert_eq!(kept(&[judged(Verdict::Flag), notify("[hedge] FLAG: timed out")]), 2);
     }
 
     #[test]

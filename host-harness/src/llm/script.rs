@@ -1,24 +1,6 @@
 //! A provider whose answers stand in a file, for demonstrations, tests and replays.
 //!
-//! The file is YAML: a list of `rules`, of which the first that fits a call answers it.
-//!
-//! ```yaml
-//! rules:
-//!   - when: { monitor: fragility, prompt_contains: "the suite passes" }
-//!     answer: CLEAN
-//!     usage: { input: 1600, output: 2 }
-//!   - when: { plugin: goal, prompt_matches: "(?i)budget of \\d+" }
-//!     delay_ms: 200
-//!     error: rate-limited
-//!     retry_after: 30
-//! ```
-//!
-//! `when` may name a `plugin`, a `session` (in `chaperone eval`, the case as `RULE/NAME`), a `monitor` (the call's label),
-//! a text that the prompt has to contain and a regular expression that it has to match; all that are named must hold, and
-//! a rule without `when` fits every call. The prompt is the system text and the messages, oldest first, with an empty line
-//! between them. A rule has either an `answer`,
-//! with `usage`, `stop` and `model` where wanted, or an `error` under its name in the contract, with `retry_after`
-//! seconds for `rate-limited` and a `message` for those that carry a text. `delay_ms` comes before either.
+//! The file is YAML: a list of `rules`, of which the first that fits a call answers it. `docs/eval.md` has the format.
 
 mod format;
 
@@ -81,9 +63,11 @@ impl Script {
     async fn answer(&self, call: &Call, progress: &(dyn Fn(&str) + Send + Sync)) -> Answer {
         let prompt = prompt(call);
         let Some(rule) = self.rules.iter().find(|rule| rule.when.fits(call, &prompt)) else {
+            let label = &call.request.label;
             return Err(LlmError::Provider(format!(
-                "no rule of {} matches this call of the plugin `{}` for `{}`; its prompt:\n{prompt}",
-                self.file, call.plugin, call.request.label
+                "no rule of {} fits this call of the plugin `{}` for `{label}`; add one with `when: {{ monitor: {label} }}` \
+                 and an `answer`; its prompt:\n{prompt}",
+                self.file, call.plugin
             )));
         };
         match call.request.timeout_ms.map(|ms| Duration::from_millis(ms.into())) {

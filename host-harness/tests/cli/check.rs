@@ -107,8 +107,8 @@ fn every_fault_is_told_with_its_place_and_its_mend() {
     mend it at that line and column
 .pi/monitors/works.instructions.json:1:21: error: is not JSON: trailing comma at line 1 column 21
     mend it at that line and column
-.pi/monitors/works.monitor.json:4:17: warning: /classify/context: "tool_calls" is not of type "array"
-    Which parts of the conversation to collect. Each can stand in the prompt as a placeholder, such as {tool_results}. Left out, with event "tool_call": user_text and tool_call
+.pi/monitors/works.monitor.json:4:17: warning: /classify/context: "tool_calls" is not a list
+    write ["tool_calls"]
 .pi/monitors/works.patterns.json:2:36: warning: /0/source: "dream" is not one of "bundled", "learned", "user"
     Where the pattern is from: bundled (came with the monitor), learned (from a NEW verdict) or user (written by hand)
 .pi/monitors/works.patterns.json:3:36: warning: /1/severity: "fatal" is no severity, and counts as warning

@@ -66,7 +66,7 @@ monitors: ON
   hedge [turn_end] — idle
   work-quality [command] — idle
   mine [agent_end] — inactive: user:monitors/none.json: is missing
-(1 fault in their files: /monitors check)
+(1 fault in their files: chaperone monitors check)
 
 "#]]
     );

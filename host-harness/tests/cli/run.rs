@@ -380,7 +380,7 @@ fn a_call_that_would_have_been_refused_is_told_although_it_ran_when_it_was_recor
     let told = world.prints(["run", &session, "--script", "judge.yaml"]);
     for part in [
         "■ would have refused the tool call",
-        "which ran when this was recorded:",
+        "which has run:",
         "[guard] it runs the tests. Do not run tests.",
         "➤ to the agent: [guard] it runs the tests. Do not run tests.",
         "refusals   3 tool calls",

@@ -26,7 +26,7 @@ fn the_shell_lists_trusts_and_withdraws() {
         str![[r#"
 Not trusted, and inactive:
   naming [agent_end] — asks anthropic/big, steers the agent (not trusted yet)
-/monitors trust <name>|all activates them; look at their files first
+chaperone monitors trust <name>|all activates them; look at their files first
 
 "#]]
     );
@@ -41,6 +41,8 @@ Not trusted, and inactive:
     assert!(listed.contains("inactive: no longer trusted, since its patterns changed"), "{listed}");
     assert_eq!(world.prints(["monitors", "trust", "all"]), "Trusted: naming\n");
     assert_eq!(world.prints(["monitors", "untrust", "naming"]), "[naming] is no longer trusted, and inactive\n");
+    world.prints(["monitors", "trust", "all"]);
+    assert_eq!(world.prints(["monitors", "untrust", "all"]), "No longer trusted, and inactive: naming\n");
     assert_eq!(world.fails(1, ["monitors", "trust", "nope"]), "error: Unknown monitor: nope\n");
 }
 

@@ -25,7 +25,7 @@ pub const HELP: &str = "\
 /monitors wrong <finding>                it was no fault: count it, and add a rule
 /monitors cost                           calls, tokens and findings of each monitor
 /monitors trust [<name>|all]             what the project's monitors would do | let them act
-/monitors untrust <name>                 let it act no longer
+/monitors untrust <name>|all             let it act no longer | none of them
 /monitors <name>                         one monitor: what it watches, how it stands
 /monitors <name> rules                   its rules, numbered
 /monitors <name> rules add <text>        add a rule for its judge

@@ -27,7 +27,11 @@ pub fn items(prefix: &str, monitors: &[Listed]) -> Vec<CompletionItem> {
             items.extend(following(&words, begun, &[ALL], |_| "All monitors of the project"));
             items
         }
-        ["untrust"] => names(&words, begun, monitors, |listed| matches!(listed.trust, Standing::Trusted(_))),
+        ["untrust"] => {
+            let mut items = names(&words, begun, monitors, |listed| matches!(listed.trust, Standing::Trusted(_)));
+            items.extend(following(&words, begun, &[ALL], |_| "All monitors of the project"));
+            items
+        }
         _ => Vec::new(),
     }
 }
@@ -150,7 +154,7 @@ mod tests {
     fn whom_to_trust_is_one_of_those_who_are_not() {
         assert_eq!(values("log s"), ["log style"]);
         assert_eq!(values("trust "), ["trust all"], "the user's own need no trust");
-        assert_eq!(values("untrust "), [""; 0]);
+        assert_eq!(values("untrust "), ["untrust all"]);
     }
 
     #[test]

@@ -34,8 +34,8 @@ pub enum Command {
     ListTrust,
     /// Trust one, or all (none).
     Trust(Option<String>),
-    /// Trust one no longer.
-    Untrust(String),
+    /// Trust one no longer, or none any more (none).
+    Untrust(Option<String>),
     /// Something about one monitor.
     Monitor {
         /// Its name.
@@ -193,8 +193,9 @@ pub fn parse(arguments: &str, monitors: &[&str]) -> Result<Command, Misspelt> {
                 word => Err(Misspelt::NoMonitor { word: word.into() }),
             },
             "untrust" => match split(rest).0 {
-                "" => Err(Misspelt::Form { form: "untrust <name>" }),
-                name if monitors.contains(&name) => Ok(Command::Untrust(name.into())),
+                "" => Err(Misspelt::Form { form: "untrust <name>|all" }),
+                name if monitors.contains(&name) => Ok(Command::Untrust(Some(name.into()))),
+                ALL => Ok(Command::Untrust(None)),
                 word => Err(Misspelt::NoMonitor { word: word.into() }),
             },
             _ => Err(Misspelt::Monitor {

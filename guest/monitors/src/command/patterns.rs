@@ -192,7 +192,15 @@ fn undo(desk: &mut Desk, listed: &Listed) {
             let id = desk.cx.patch(&monitor.patterns.mount, &monitor.patterns.path, change.initial, change.patch);
             desk.watch.sent(id, Errand::Unlearned { monitor: name.clone(), pattern, keeps_trust });
         }
-        Ok((None, _)) => desk.cx.notify(format!("[{name}] No pattern was learned"), Tone::Normal),
+        Ok((None, monitor)) => {
+            let has_refused = proposals::load(desk.cx, &monitor.patterns)
+                .is_ok_and(|list| list.entries.iter().any(|proposal| proposal.is_rejected));
+            let remedy = match has_refused {
+                true => format!(". To allow a rejected one again, remove its entry from {}", refused_in(&monitor)),
+                false => String::new(),
+            };
+            desk.cx.notify(format!("[{name}] No pattern was learned{remedy}"), Tone::Normal);
+        }
         Err(fault) => desk.cx.notify(format!("[{name}] {fault}"), Tone::Error),
     }
 }
@@ -221,6 +229,12 @@ fn load_all(desk: &Desk, name: &str) -> Result<Lists, Option<Fault>> {
     let patterns = patterns::load(desk.cx, &monitor.patterns)?;
     let proposals = proposals::load(desk.cx, &monitor.patterns)?;
     Ok(Lists { monitor, patterns, proposals })
+}
+
+/// The file in which it is kept that a pattern is not wanted.
+fn refused_in(monitor: &Monitor) -> String {
+    let file = proposals::file_beside(&monitor.patterns);
+    format!("{}:{}", file.mount, file.path)
 }
 
 const GONE: &str = "the monitor is no longer there";

@@ -33,11 +33,7 @@ pub fn ask(desk: &mut Desk, listed: &Listed, window: &Window, transcript: &Trans
         return settle(desk, listed, window, occasion, &condition.to_string());
     }
     if !activation::may_ask(listed, desk.memory.notes(name)) {
-        let reason = match desk.memory.notes(name).back_off.is_failing() {
-            true => "failing: the judge is left alone after a failure",
-            false => "limit: the judge was asked often enough for this message of the user",
-        };
-        return spare(desk, listed, window, reason);
+        return spare_judge(desk, listed, window);
     }
     if !window.is_whole(&listed.shows) {
         return looking::begin(desk, name, window);
@@ -50,6 +46,15 @@ pub fn ask(desk: &mut Desk, listed: &Listed, window: &Window, transcript: &Trans
     desk.memory.notes(name).calls += 1;
     let entry = window.newest().map(|entry| entry.id.clone());
     desk.memory.run.judging.insert(id, Judging { monitor: name.clone(), digest, entry });
+}
+
+/// Tells the host why a judge was not asked that may not be.
+pub fn spare_judge(desk: &mut Desk, listed: &Listed, window: &Window) {
+    let reason = match desk.memory.notes(&listed.name).back_off.is_failing() {
+        true => "failing: the judge is left alone after a failure",
+        false => "limit: the judge was asked often enough for this message of the user",
+    };
+    spare(desk, listed, window, reason);
 }
 
 /// Whether this evidence was judged for this prompt, or is being judged.

@@ -64,6 +64,7 @@ pub fn look(desk: &mut Desk, listed: &Listed, call: &ToolCall, window: &Window, 
         return asking::settle(desk, listed, window, occasion, &condition.to_string());
     }
     if !activation::may_ask(listed, desk.memory.notes(name)) {
+        asking::spare_judge(desk, listed, window);
         return tell_exhausted(desk, listed);
     }
     if !window.is_whole(&listed.shows) {
@@ -108,7 +109,8 @@ fn tell_exhausted(desk: &mut Desk, listed: &Listed) {
     let notes = desk.memory.notes(name);
     if notes.calls == most {
         notes.calls += 1;
-        let text = format!("[{name}] has looked {most} times since your message; further tool calls run unjudged");
+        let times = if most == 1 { "once".into() } else { format!("{most} times") };
+        let text = format!("[{name}] has looked {times} since your message; further tool calls run unjudged");
         desk.cx.log(Level::Warn, text.clone());
         desk.cx.notify(text, Tone::Warning);
     }

@@ -5,6 +5,7 @@
 
 mod check;
 pub mod component;
+mod shell;
 mod test;
 pub mod trust;
 
@@ -19,6 +20,7 @@ use super::report::Format;
 use super::{Status, setup, style};
 use check::files;
 use component::{Monitors, Root, Said};
+use shell::in_shell;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -99,7 +101,7 @@ enum Verb {
     },
     /// Trusts a monitor of the project no longer
     Untrust {
-        /// The monitor
+        /// The monitor, or `all`
         #[arg(value_parser = name)]
         name: String,
     },
@@ -218,7 +220,7 @@ fn list(place: &Place) -> Result<Status> {
     let status = tell(&monitors.ask("")?)?;
     for said in monitors.said_at_start() {
         if let Said::Line { text, .. } = said {
-            anstream::eprintln!("{}warning:{} {}", style::WARNING, style::RESET, style::plain(text));
+            anstream::eprintln!("{}warning:{} {}", style::WARNING, style::RESET, shown(text));
         }
     }
     if files::definitions(monitors.files()).is_empty() {
@@ -291,6 +293,11 @@ fn line(edit: &Edit) -> String {
     }
 }
 
+/// A text of the plugin, for the shell.
+fn shown(text: &str) -> String {
+    style::plain(&in_shell(text)).into_owned()
+}
+
 /// Prints what the plugin says: errors on stderr, all else on stdout.
 fn tell(all: &[Said]) -> Result<Status> {
     let mut status = Status::Fine;
@@ -298,12 +305,12 @@ fn tell(all: &[Said]) -> Result<Status> {
         match said {
             Said::Error(text) => {
                 status = Status::Failed;
-                anstream::eprintln!("{}error:{} {}", style::ERROR, style::RESET, style::plain(text));
+                anstream::eprintln!("{}error:{} {}", style::ERROR, style::RESET, shown(text));
             }
             Said::Line { text, tone } => {
                 let mut out = style::out();
-                for line in text.lines() {
-                    writeln!(out, "{}{}{}", style::tone(*tone), style::plain(line), style::RESET)?;
+                for line in shown(text).lines() {
+                    writeln!(out, "{}{line}{}", style::tone(*tone), style::RESET)?;
                 }
             }
             Said::Notice(notice) => {
@@ -312,7 +319,7 @@ fn tell(all: &[Said]) -> Result<Status> {
                 for (indent, line) in std::iter::once(("", &notice.title)).chain(details) {
                     write!(out, "{indent}")?;
                     for span in line {
-                        write!(out, "{}{}{}", style::tone(span.tone), style::plain(&span.text), style::RESET)?;
+                        write!(out, "{}{}{}", style::tone(span.tone), shown(&span.text), style::RESET)?;
                     }
                     writeln!(out)?;
                 }

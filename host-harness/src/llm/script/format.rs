@@ -6,6 +6,7 @@ use std::time::Duration;
 use chaperone_contract::{LlmError, StopReason, Usage};
 use regex::Regex;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_saphyr::{Location, MessageFormatter as _, Spanned, UserMessageFormatter};
 
 use super::{Reply, Rule, When};
@@ -40,6 +41,8 @@ pub enum ScriptError {
 pub enum Fault {
     /// It is not YAML, or a key or value is not one that scripts have.
     Yaml(String),
+    /// It is YAML, and no list of rules under its key.
+    NoRules,
     /// A rule has neither an answer nor an error.
     NoReply,
     /// A rule has both an answer and an error.
@@ -61,6 +64,9 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Yaml(text) => f.write_str(text),
+            Self::NoRules => {
+                f.write_str("this is no script; begin it with `rules:`, and below it a list such as `- answer: CLEAN`")
+            }
             Self::NoReply => {
                 f.write_str("this rule says nothing; give it an `answer` (which may be \"\") or an `error`")
             }
@@ -137,7 +143,10 @@ pub(super) fn rules(file: &str, text: &str) -> Result<Vec<Rule>, ScriptError> {
         fault,
     };
     let script: ScriptText = serde_saphyr::from_str(text).map_err(|error| {
-        let fault = Fault::Yaml(UserMessageFormatter.format_message(error.without_snippet()).into_owned());
+        let fault = match serde_saphyr::from_str::<Value>(text) {
+            Ok(value) if !value.is_object() => Fault::NoRules,
+            _ => Fault::Yaml(UserMessageFormatter.format_message(error.without_snippet()).into_owned()),
+        };
         at((error.location().unwrap_or(Location::UNKNOWN), fault))
     })?;
     script.rules.into_iter().map(|rule| rule_of(rule).map_err(at)).collect()
@@ -303,6 +312,16 @@ mod tests {
             assert!(message.starts_with("judge.yaml:3:"), "{message}");
             assert!(message.contains(&format!("`{key}` goes with")), "{message}");
         }
+    }
+
+    #[test]
+    fn what_is_no_list_of_rules_is_told_how_to_begin() {
+        let mend = "this is no script; begin it with `rules:`, and below it a list such as `- answer: CLEAN`";
+        assert_eq!(error("- answer: CLEAN\n"), format!("judge.yaml:1:1: {mend}"));
+        for text in ["", "CLEAN", "# nothing\n"] {
+            assert!(error(text).ends_with(mend), "{text:?}: {}", error(text));
+        }
+        assert!(error("answer: CLEAN\n").contains("unknown field `answer`, expected one of rules"), "{}", error("answer: CLEAN\n"));
     }
 
     #[test]

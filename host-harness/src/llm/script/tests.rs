@@ -96,7 +96,8 @@ async fn a_call_that_no_rule_matches_shows_the_file_the_caller_and_the_whole_pro
     let mut call = call(&"long ".repeat(1000));
     call.request.system = Some("be strict".into());
     let Err(LlmError::Provider(text)) = ask(&script, &call).await else { panic!("expected a provider error") };
-    let start = "no rule of judge.yaml matches this call of the plugin `monitors` for `fragility`; its prompt:\n";
+    let start = "no rule of judge.yaml fits this call of the plugin `monitors` for `fragility`; add one with `when: { \
+                 monitor: fragility }` and an `answer`; its prompt:\n";
     assert_eq!(text, format!("{start}be strict\n\n{}", "long ".repeat(1000)));
 }
 

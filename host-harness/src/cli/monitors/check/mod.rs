@@ -16,6 +16,7 @@ use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
 use super::component::{Monitors, Said};
+use super::shell::in_shell;
 use crate::cli::report::Format;
 use crate::cli::{Status, style};
 use crate::project;
@@ -89,7 +90,8 @@ fn ask(monitors: &mut Monitors) -> Result<Vec<Fault>> {
 
 impl Told {
     fn new(fault: Fault, file: &str, text: Option<&str>) -> Self {
-        let Fault { pointer, message, mend, severity, .. } = fault;
+        let Fault { pointer, severity, .. } = fault;
+        let [message, mend] = [fault.message, fault.mend].map(|text| in_shell(&text).into_owned());
         let place = text.map(|text| place::of(text, &pointer));
         let (line, column) = place.map(|Place { line, column }| (line, column)).unzip();
         Self { file: file.into(), line, column, pointer, severity, message, mend }

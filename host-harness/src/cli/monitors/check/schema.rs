@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ValidationError, Validator};
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{JsonType, ValidationError, Validator};
 use serde_json::Value;
 
 use super::files::Kind;
@@ -83,6 +83,13 @@ fn breach(document: &Value, error: &ValidationError) -> Vec<Breach> {
                 mend: format!("write one of {}, or remove it", known(document, parent)),
             })
             .collect(),
+        ValidationErrorKind::Type { kind: TypeKind::Single(JsonType::Array) } if error.instance().is_string() => {
+            vec![Breach {
+                pointer: pointer.into(),
+                message: format!("{} is not a list", short(error.instance())),
+                mend: format!("write [{}]", short(error.instance())),
+            }]
+        }
         kind => vec![Breach {
             pointer: pointer.into(),
             message: match kind {
@@ -231,6 +238,14 @@ mod tests {
         assert_eq!(pointers(Kind::Definition, value), ["/scope/filter/agent_type/0"]);
         let value = definition(json!({"scope": {"filter": {"agent_type": 5}}}));
         assert_eq!(pointers(Kind::Definition, value), ["/scope/filter/agent_type"]);
+    }
+
+    #[test]
+    fn a_text_in_the_place_of_a_list_is_shown_in_one() {
+        let classify = json!({"prompt": "p", "context": "git_status"});
+        let told = told(Kind::Definition, definition(json!({ "classify": classify })));
+        let expected = ["/classify/context", "\"git_status\" is not a list", "write [\"git_status\"]"].map(String::from);
+        assert_eq!(told, [expected.into()]);
     }
 
     #[test]
