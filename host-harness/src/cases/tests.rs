@@ -232,7 +232,9 @@ fn all_faults_are_told_that_can_be() {
     let error = error(&text);
     let lines: Vec<&str> = error.lines().collect();
     assert_eq!(lines.len(), 3, "{error}");
-    for (line, begin) in lines.iter().zip(["c.yaml:1:10: `watcher` ", "c.yaml:5:15: case `a-case`: ", "c.yaml:16:9: case `b-case`: "]) {
+    for (line, begin) in
+        lines.iter().zip(["c.yaml:1:10: `watcher` ", "c.yaml:5:15: case `a-case`: ", "c.yaml:16:9: case `b-case`: "])
+    {
         assert!(line.starts_with(begin), "{error}");
     }
 }

@@ -29,7 +29,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Case>> {
         let (place, id) = (&case.place, case.id());
         match known.get(&id) {
             Some(first) => {
-                faults.push(format!("{place}: `{id}` is there already, at {first}; give one of the cases another name"));
+                faults
+                    .push(format!("{place}: `{id}` is there already, at {first}; give one of the cases another name"));
             }
             None => _ = known.insert(id, place),
         }

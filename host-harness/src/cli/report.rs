@@ -81,8 +81,7 @@ impl<'out> Report<'out> {
 
     /// Tells and counts only what one monitor does, below what the user says.
     pub fn about(self, monitor: &str) -> Self {
-        let focus =
-            Focus { monitor: monitor.into(), share: Share::Nothing, last: LastWord::NONE, asked: Vec::new() };
+        let focus = Focus { monitor: monitor.into(), share: Share::Nothing, last: LastWord::NONE, asked: Vec::new() };
         Self { focus: Some(focus), ..self }
     }
 

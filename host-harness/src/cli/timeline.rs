@@ -192,7 +192,9 @@ impl Timeline {
 /// come about why.
 fn is_told_twice(effect: &Effect, all: &[Effect]) -> bool {
     match effect {
-        Effect::Log { message, .. } => all.iter().any(|it| matches!(it, Effect::Notify { text, .. } if text == message)),
+        Effect::Log { message, .. } => {
+            all.iter().any(|it| matches!(it, Effect::Notify { text, .. } if text == message))
+        }
         Effect::Notify { text, .. } => all.iter().any(|it| {
             let Effect::Judged(Judgement { verdict: Verdict::Unknown, description: Some(reason), .. }) = it else {
                 return false;

@@ -353,11 +353,17 @@ fn what_is_wrong_with_cases_is_told_with_its_place_and_its_mend() {
     world.write("some/a.yaml", &HEDGE.replace("why: The order", "wy: The order"));
     let error = fails(&["--cases", "some"]);
     assert!(error.starts_with("error: some/a.yaml:8:5: case `asks-after-an-order`: unknown field `wy`, "), "{error}");
-    world.write("some/b.yaml", &WORK_QUALITY.replace("why: ", "why: ' ' # ").replace("rule: guessing", "rule: Guessing"));
+    world.write(
+        "some/b.yaml",
+        &WORK_QUALITY.replace("why: ", "why: ' ' # ").replace("rule: guessing", "rule: Guessing"),
+    );
     let error = fails(&["--cases", "some"]);
     let all: Vec<&str> = error.lines().collect();
     assert!(all.len() > 2 && all[0].contains("some/a.yaml:8:5: "), "those of all files: {error}");
-    assert!(all[1].starts_with("some/b.yaml:") && all[1].contains("the rule `Guessing` is not in kebab-case"), "{error}");
+    assert!(
+        all[1].starts_with("some/b.yaml:") && all[1].contains("the rule `Guessing` is not in kebab-case"),
+        "{error}"
+    );
     assert!(all[2].contains("`why` is empty"), "{error}");
     world.write("some/a.yaml", HEDGE);
     world.write(

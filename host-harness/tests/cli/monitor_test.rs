@@ -127,9 +127,13 @@ fn who_never_looks_is_told_with_what_it_waits_for() {
 #[test]
 fn a_state_of_the_repository_that_was_not_to_be_had_is_told() {
     let world = world();
-    world.write("cases.yaml", &CASES.replace("git_status: |\n      ## main...origin/main [ahead 1]\n       M a.py\n    ", ""));
+    world.write(
+        "cases.yaml",
+        &CASES.replace("git_status: |\n      ## main...origin/main [ahead 1]\n       M a.py\n    ", ""),
+    );
     let shown = world.prints(on_cases(&["--case", "pushes-a-fix"]));
-    let hint = "\nThe judge was shown no git_status: the case has no `git_status`; write it under `git_status` of the case\n";
+    let hint =
+        "\nThe judge was shown no git_status: the case has no `git_status`; write it under `git_status` of the case\n";
     assert!(shown.ends_with(hint), "{shown}");
 }
 

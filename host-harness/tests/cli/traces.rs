@@ -63,7 +63,7 @@ fn wrong_counts_and_says_how_to_add_a_rule() {
     let world = judged("leaves-failing-test");
     let said = world.prints(["monitors", "wrong", "1"]);
     assert!(said.starts_with("[fragility] Counted as wrong: FLAG — "), "{said}");
-    assert!(said.contains("\n/monitors fragility rules add This is no fault: "), "{said}");
+    assert!(said.contains("\nchaperone monitors rules fragility add 'This is no fault: "), "{said}");
     assert_eq!(world.prints(["monitors", "wrong", "1"]), "[fragility] #1 counts as wrong already\n");
     let cost = world.prints(["monitors", "cost"]);
     assert!(

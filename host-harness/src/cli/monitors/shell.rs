@@ -3,7 +3,13 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
+
+/// A line that adds a rule, with its text to the end.
+static RULE: LazyLock<Regex> = LazyLock::new(|| {
+    let line = format!(r"(?m)^{COMMAND} (?P<name>\S+) rules add (?P<text>.+)$");
+    Regex::new(&line).expect("it is a regular expression, as tests show")
+});
 
 /// `/monitors NAME rules …` and `patterns`: the shell has the words the other way round.
 static ABOUT_ONE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<name>\S+) (?P<verb>rules|patterns)\b"));
@@ -13,7 +19,8 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<verb>check|init|lo
 
 /// The command with what follows it, but not the folder `.pi/monitors`.
 fn pattern(rest: &str) -> Regex {
-    Regex::new(&format!(r"(?m)(?P<before>^|[\s(`]){COMMAND} {rest}")).expect("it is a regular expression, as tests show")
+    Regex::new(&format!(r"(?m)(?P<before>^|[\s(`]){COMMAND} {rest}"))
+        .expect("it is a regular expression, as tests show")
 }
 
 const COMMAND: &str = "/monitors";
@@ -23,7 +30,12 @@ pub fn in_shell(text: &str) -> Cow<'_, str> {
     if !text.contains(COMMAND) {
         return text.into();
     }
-    let text = ABOUT_ONE.replace_all(text, "${before}chaperone monitors ${verb} ${name}");
+    // What the shell would take apart is put in quotes.
+    let text = RULE.replace_all(text, |line: &Captures| {
+        let rule = &line["text"];
+        format!("chaperone monitors rules {} add {}", &line["name"], shlex::try_quote(rule).unwrap_or(rule.into()))
+    });
+    let text = ABOUT_ONE.replace_all(&text, "${before}chaperone monitors ${verb} ${name}");
     WORD.replace_all(&text, "${before}chaperone monitors ${verb}").into_owned().into()
 }
 
@@ -37,7 +49,8 @@ mod tests {
             ("(some are not trusted: /monitors trust)", "(some are not trusted: chaperone monitors trust)"),
             ("/monitors trust <name>|all activates them", "chaperone monitors trust <name>|all activates them"),
             ("see /monitors hedge rules", "see chaperone monitors rules hedge"),
-            ("a\n/monitors hedge rules add X", "a\nchaperone monitors rules hedge add X"),
+            ("a\n/monitors hedge rules add X; $1\nb", "a\nchaperone monitors rules hedge add 'X; $1'\nb"),
+            ("Usage: /monitors m rules add <text>", "Usage: chaperone monitors rules m add <text>"),
             ("Usage: /monitors m patterns reject <n>|all", "Usage: chaperone monitors patterns m reject <n>|all"),
             ("/monitors log rules names it", "chaperone monitors rules log names it"),
         ] {

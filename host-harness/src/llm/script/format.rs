@@ -321,7 +321,11 @@ mod tests {
         for text in ["", "CLEAN", "# nothing\n"] {
             assert!(error(text).ends_with(mend), "{text:?}: {}", error(text));
         }
-        assert!(error("answer: CLEAN\n").contains("unknown field `answer`, expected one of rules"), "{}", error("answer: CLEAN\n"));
+        assert!(
+            error("answer: CLEAN\n").contains("unknown field `answer`, expected one of rules"),
+            "{}",
+            error("answer: CLEAN\n")
+        );
     }
 
     #[test]

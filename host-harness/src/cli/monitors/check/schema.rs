@@ -244,7 +244,8 @@ mod tests {
     fn a_text_in_the_place_of_a_list_is_shown_in_one() {
         let classify = json!({"prompt": "p", "context": "git_status"});
         let told = told(Kind::Definition, definition(json!({ "classify": classify })));
-        let expected = ["/classify/context", "\"git_status\" is not a list", "write [\"git_status\"]"].map(String::from);
+        let expected =
+            ["/classify/context", "\"git_status\" is not a list", "write [\"git_status\"]"].map(String::from);
         assert_eq!(told, [expected.into()]);
     }
 
