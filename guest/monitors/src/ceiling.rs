@@ -33,8 +33,8 @@ pub fn question(name: &str, delivered: u32, description: &str) -> Prompt {
         "{found}Let it go on? If so, the agent is told of this and the monitor counts from 0 again. If not, it is silent \
          for the rest of this session (`/monitors {name} reset` brings it back)."
     );
-    let times = if delivered == 1 { "once".into() } else { format!("{delivered} times") };
-    Prompt::Confirm((format!("[{name}] Steered {times}"), body))
+    // Word for word as in pi-behavior-monitors, also for 1: programs that answer it know the dialog by that.
+    Prompt::Confirm((format!("[{name}] Steered {delivered} times"), body))
 }
 
 /// What the answer to that dialog means for the monitor.
@@ -79,7 +79,7 @@ mod tests {
         let Prompt::Confirm((title, body)) = question("hedge", 3, "it asks again") else { panic!("a yes or no") };
         assert_eq!(title, "[hedge] Steered 3 times");
         assert!(body.contains("it asks again") && body.contains("/monitors hedge reset"));
-        assert!(matches!(question("hedge", 1, ""), Prompt::Confirm((title, _)) if title == "[hedge] Steered once"));
+        assert!(matches!(question("hedge", 1, ""), Prompt::Confirm((title, _)) if title == "[hedge] Steered 1 times"));
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn d33_the_user_is_asked_only_after_the_judge_has_flagged_again() {
     assert_eq!(play.dialogs(), [], "all was well");
     play.exchange("3", "bad");
     play.exchange("4", "bad");
-    assert_eq!(play.dialogs()[0].1, "[m] Steered once");
+    assert_eq!(play.dialogs()[0].1, "[m] Steered 1 times");
     play.answer_dialog(Answer::Confirmed(true));
     assert_eq!(play.steers().last().unwrap(), "[m] z. S.");
     let play = Play::with(json!({"ceiling": -1}));
