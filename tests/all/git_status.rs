@@ -88,6 +88,20 @@ fn a_judge_is_shown_what_git_says_when_it_is_asked() {
 }
 
 #[test]
+fn a_look_is_no_reason_to_ask_the_plugin_anew_what_it_is() {
+    let stage = repository();
+    put(&stage, &[monitor("m", json!({"classify": {"context": ["git_status"]}}))]);
+    let mut play = Play::on(Arc::new(stage), Dialogs::Unavailable);
+    play.answers(&["CLEAN", "CLEAN"]);
+    play.exchange("one", "Done.");
+    assert_eq!(play.calls().len(), 1);
+    play.seen.clear();
+    play.exchange("two", "Done as well.");
+    assert_eq!(play.calls().len(), 1);
+    assert!(play.seen.hooks.iter().all(|hook| hook.event != Event::Describe));
+}
+
+#[test]
 fn a_project_without_a_repository_is_judged_all_the_same() {
     let mut play = Play::with(json!({"classify": {"context": ["git_status"]}}));
     play.answers(&["CLEAN"]);

@@ -26,19 +26,13 @@ pub enum Repository {
 pub(super) struct Made {
     repository: Repository,
     read: Access,
-    latest: Arc<Mutex<Latest>>,
-}
-
-#[derive(Debug, Default)]
-struct Latest {
-    text: Option<String>,
-    /// How often it was made.
-    revision: u64,
+    /// The text, once it was made.
+    text: Arc<Mutex<Option<String>>>,
 }
 
 impl Made {
     pub(super) fn new(repository: Repository, read: Access) -> Self {
-        Self { repository, read, latest: Arc::default() }
+        Self { repository, read, text: Arc::default() }
     }
 
     /// Where the text of a file comes from; `mount` is what the plugin calls this.
@@ -48,14 +42,12 @@ impl Made {
     }
 
     pub(super) fn keep(&self, text: Option<String>) {
-        let mut latest = self.latest();
-        latest.text = text;
-        latest.revision += 1;
+        *self.text() = text;
     }
 
     pub(super) fn read(&self, mount: &str, path: &str) -> Result<String, FileError> {
         self.check(mount, path)?;
-        self.latest().text.clone().ok_or(FileError::NotFound)
+        self.text().clone().ok_or(FileError::NotFound)
     }
 
     pub(super) fn entries(&self, mount: &str, path: &str) -> Result<Vec<String>, FileError> {
@@ -63,11 +55,7 @@ impl Made {
             return Err(FileError::NotFound);
         }
         self.check(mount, STATUS)?;
-        Ok(self.latest().text.iter().map(|_| STATUS.to_owned()).collect())
-    }
-
-    pub(super) fn revision(&self) -> u64 {
-        self.latest().revision
+        Ok(self.text().iter().map(|_| STATUS.to_owned()).collect())
     }
 
     fn check(&self, mount: &str, path: &str) -> Result<(), FileError> {
@@ -81,7 +69,7 @@ impl Made {
         }
     }
 
-    fn latest(&self) -> MutexGuard<'_, Latest> {
-        self.latest.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn text(&self) -> MutexGuard<'_, Option<String>> {
+        self.text.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
