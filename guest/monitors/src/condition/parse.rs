@@ -201,10 +201,10 @@ impl<'t> Rest<'t> {
         }
     }
 
-    /// Why a word has no arguments.
+    /// Why a word does not have these arguments.
     fn without_arguments(&self, word: &str) -> ConditionError {
-        match plain(word) {
-            Some(_) => ConditionError::Argument { word: word.into(), needs: "nothing in parentheses" },
+        match needs(word).or(plain(word).map(|_| "nothing in parentheses")) {
+            Some(needs) => ConditionError::Argument { word: word.into(), needs },
             None => self.unknown(word),
         }
     }

@@ -75,6 +75,7 @@ fn what_is_not_understood_says_what_is_wrong() {
         "`answer_says` needs words or phrases in parentheses, with commas between them"
     );
     assert_eq!(error("any"), "`any` needs conditions in parentheses, with commas between them");
+    assert_eq!(error("all()"), "`all` needs conditions in parentheses, with commas between them");
     assert_eq!(error("always(x)"), "`always` needs nothing in parentheses");
     assert_eq!(error("tool([a)"), "`tool` needs the name of a tool in parentheses, where * stands for any text");
     assert_eq!(error("any(always"), "`any(always` is not well formed: a parenthesis is not closed");
